@@ -1,0 +1,1 @@
+"""The players of Tonk: baselines, training by self-play, evaluation and exported opponents."""

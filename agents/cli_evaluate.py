@@ -1,0 +1,63 @@
+"""`tonk evaluate` and `tonk bench`: measure, print, and keep the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.cli_options import console, rules_from, seats_for
+from agents.cli_progress import ProgressBar
+from tonk_env.files import check_writable
+
+
+def run_evaluation(
+    specs: Sequence[str],
+    preset: str,
+    settings: Sequence[str],
+    players: int | None,
+    deals: int,
+    seed: int,
+    *,
+    json_file: Path | None,
+    plot_file: Path | None,
+    together: bool,
+    ratings: bool,
+    batch_tables: int,
+) -> None:
+    """Evaluate, print the tables and write the files; everything that could be refused is refused before play begins."""
+    from agents.evaluate import evaluate, unit_of
+    from agents.plots import check_format
+
+    for path in (json_file, plot_file):
+        if path is not None:
+            check_writable(path)
+    if plot_file is not None:
+        check_format(plot_file)
+    rules = rules_from(preset, settings)
+    players = seats_for(rules, players, len(specs) if together else 0)
+    noun = {"hand": "hands", "match": "matches"}[unit_of(rules).episode]
+    with ProgressBar("evaluating", noun) as progress:
+        result = evaluate(
+            list(specs), rules, players, deals, seed, progress,
+            together=together, ratings=ratings, batch_tables=batch_tables,
+        )  # fmt: skip
+    if json_file is not None:
+        result.to_json(json_file)
+    if plot_file is not None:
+        result.plot(plot_file)
+    screen = console()
+    screen.print(result.table())
+    screen.print(f"{result.episodes:,} {noun} in {result.seconds:.1f} s ({result.episodes / result.seconds:,.0f} a second)")
+
+
+def run_bench(json_file: Path | None, seconds: float, repeats: int) -> None:
+    """Measure, print the rates and write them down."""
+    from agents.bench import measure_all, rate_table, write_rates
+
+    if json_file is not None:
+        check_writable(json_file)
+    with ProgressBar("measuring", "runs") as progress:
+        rates = measure_all(seconds, repeats, progress)
+    if json_file is not None:
+        write_rates(rates, json_file, seconds, repeats)
+    console().print(rate_table(rates, seconds, repeats))

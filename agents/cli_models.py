@@ -1,0 +1,63 @@
+"""`tonk export` and `tonk info`: opponents as files, and what their cards say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+from agents.cli_options import console
+from tonk_env.files import check_writable
+
+
+def run_export(run: Path, output: Path) -> None:
+    """Export the best policy of a run, or one checkpoint, and say what was written."""
+    from agents.training import export_run
+
+    check_writable(output)
+    export_run(run, output)
+    console().print(f"wrote {output} ({output.stat().st_size:,} bytes)", markup=False)
+
+
+def print_card(file: Path, as_json: bool) -> None:
+    """Print the card of an opponent: as JSON text, or as a table of its entries."""
+    from agents.card import read_card
+    from agents.onnx_file import read_opponent
+
+    data, text = read_opponent(file)
+    card = read_card(text, str(file))
+    if as_json:
+        print(json.dumps(card, indent=1))
+        return
+    grid = Grid(title=Text(f"{file} ({len(data):,} bytes)"), title_justify="left", show_header=False)
+    grid.add_column("entry", no_wrap=True)
+    grid.add_column("value")
+    for entry, value in entries(card):
+        grid.add_row(Text(entry), Text(value))
+    console().print(grid)
+
+
+def entries(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (dotted path, text) for everything in a card; lists of plain values stay on one line."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from entries(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
+        for number, inner in enumerate(value):
+            yield from entries(inner, f"{path}[{number}]")
+    elif isinstance(value, list):
+        yield path, ", ".join(map(_words, value)) or "none"
+    else:
+        yield path, _words(value)
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if value is None or isinstance(value, bool):
+        return {None: "–", True: "yes", False: "no"}[value]
+    return str(value) if value != {} else "none"

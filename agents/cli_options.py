@@ -1,0 +1,70 @@
+"""Reads what several commands take: rule sets from the command line, numbers of players, the console to print on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tonk_env.rules import OPTIONS, RuleSet, RuleSetError, make_rules
+
+PIPE_WIDTH = 160  # columns where there is no terminal to ask
+
+
+def rules_from(preset: str, settings: Sequence[str]) -> RuleSet:
+    """Return the rules of a preset with KEY=VALUE settings on top. Raises RuleSetError."""
+    options: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals or not key:
+            raise RuleSetError(f"--set {setting!r} is not of the form KEY=VALUE, as in --set hand_size=7.")
+        if key in options:
+            raise RuleSetError(f"--set names the option `{key}` twice.")
+        options[key] = option_value(key, text.strip())
+    return make_rules(preset, **options)
+
+
+def option_value(key: str, text: str) -> Any:
+    """Return a setting's text as the kind of value that the option has; the rule set checks it.
+
+    Options that are words take the text as it stands, lists may be written `49,50` or `[49, 50]`, `off` and `none` are
+    null, numbers and `true`/`false` as usual. The text of an unknown option is returned as it is.
+    """
+    if key not in OPTIONS:
+        return text
+    default = OPTIONS[key].default
+    if isinstance(default, str):
+        return text.strip("'\"")
+    if isinstance(default, tuple):
+        inner = text.strip("[]() ")
+        return [] if inner.lower() in ("", "none", "null", "off") else [_plain(part) for part in inner.split(",")]
+    if text.lower() in ("none", "null", "off"):
+        return False if isinstance(default, bool) else None
+    if isinstance(default, bool) and text.lower() in ("yes", "on", "no"):
+        return text.lower() != "no"
+    return _plain(text)
+
+
+def _plain(text: str) -> Any:
+    """Return text as the JSON value it spells, in any case, or as it is."""
+    try:
+        return json.loads(text.strip().lower())
+    except ValueError:
+        return text
+
+
+def seats_for(rules: RuleSet, players: int | None, specs: int, spare: int = 0) -> int:
+    """Return the number of players: as asked, else one seat for each spec (and ``spare`` more), else the least allowed."""
+    if players is None and specs > 1:
+        players = specs + spare
+    return rules.check_players(players)
+
+
+def console(stderr: bool = False) -> Any:
+    """Return the rich console of this process; wide tables are not squeezed when the output goes to a file."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else PIPE_WIDTH, highlight=False)

@@ -1,0 +1,311 @@
+"""The one description of a training run: every setting with its default, its range and what it is for."""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from agents.base import AgentSpecError
+from agents.specs import parse_spec
+from tonk_env.rules import RuleSet, RuleSetError, make_rules
+
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Width = Annotated[int, Field(ge=1, le=8192)]
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message is one sentence that names the key and what is allowed."""
+
+
+class Section(BaseModel):
+    """A group of settings: unknown keys are refused, values do not change after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class GameConfig(Section):
+    """Which game is learned."""
+
+    rules: str = Field("points", description="Preset to start from; `tonk rules` lists them.")
+    options: dict[str, Any] = Field({}, description="Rule options on top of the preset, such as `match: hands`.")
+    num_players: Annotated[int, Field(ge=2, le=6)] = Field(2, description="Seats at every table.")
+
+    def rule_set(self) -> RuleSet:
+        """Return the validated rules of this game. Raises ``RuleSetError``."""
+        rules = make_rules(self.rules, **self.options)
+        rules.check_players(self.num_players)
+        return rules
+
+
+class BudgetConfig(Section):
+    """How long training goes on: until the first of the two limits is reached."""
+
+    decisions: Positive = Field(2_000_000, description="Decisions the learner takes in all.")
+    minutes: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="Wall-clock minutes of training, evaluations included, final evaluation not. null: no limit. "
+        "With a limit two runs of one seed may differ, since a faster machine gets further.",
+    )
+
+
+class NetworkConfig(Section):
+    """The policy: a torso shared by actor and critic, and a head for each."""
+
+    torso: list[Width] = Field([256, 256], min_length=1, description="Widths of the shared layers.")
+    policy_head: list[Width] = Field([], description="Widths of further layers of the actor alone.")
+    value_head: list[Width] = Field([], description="Widths of further layers of the critic alone.")
+    activation: Literal["relu", "tanh", "silu"] = Field("relu", description="Function between the layers.")
+
+
+class PPOConfig(Section):
+    """Masked PPO. Learning rate and entropy weight run linearly from their start to their end value over the budget."""
+
+    num_tables: Positive = Field(512, description="Tables played side by side.")
+    steps: Positive = Field(32, description="Decisions a table between two updates; tables x steps is one iteration.")
+    minibatch: Positive = Field(2048, description="Decisions in one gradient step.")
+    epochs: Positive = Field(3, description="Passes over an iteration's decisions.")
+    learning_rate: Annotated[float, Field(gt=0)] = Field(1e-3, description="Adam's step size at the start.")
+    learning_rate_end: Annotated[float, Field(ge=0)] = Field(0.0, description="Adam's step size at the end.")
+    entropy: Annotated[float, Field(ge=0)] = Field(
+        0.05,
+        description="Weight of the entropy bonus at the start. In games of hidden information 0.05 to 0.2 keeps self-play "
+        "from chasing its own tail; the usual 0.01 does not.",
+    )
+    entropy_end: Annotated[float, Field(ge=0)] = Field(0.05, description="Weight of the entropy bonus at the end.")
+    clip: Annotated[float, Field(gt=0, lt=1)] = Field(0.1, description="Most that an update changes a probability's ratio.")
+    gamma: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="Discount; 1 because a hand always ends.")
+    gae_lambda: Share = Field(0.95, description="Bias against variance of advantages: 1 trusts only what was paid.")
+    value_coef: Annotated[float, Field(ge=0)] = Field(0.5, description="Weight of the critic's loss.")
+    max_grad_norm: Annotated[float, Field(gt=0)] = Field(0.5, description="Gradients are cut to this norm.")
+    normalize_advantage: bool = Field(True, description="Whether advantages get mean 0 and spread 1 in a gradient step.")
+    target_kl: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="An update stops early once the policy moved 1.5 times this far; null: never."
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> PPOConfig:
+        if self.num_tables * self.steps < 2:
+            raise ValueError("num_tables x steps must be at least 2, or there is nothing to normalise")
+        if self.minibatch > self.num_tables * self.steps:
+            raise ValueError(
+                f"minibatch {self.minibatch} is more than the {self.num_tables * self.steps} decisions of one iteration "
+                "(num_tables x steps)"
+            )
+        return self
+
+
+class OpponentsConfig(Section):
+    """Who sits in the other seats. Drawn for every seat and episode, fixed while the episode lasts; all of them sample."""
+
+    current: Share = Field(0.6, description="Share of seats played by the newest policy (a copy, renewed every iteration).")
+    snapshots: Share = Field(0.25, description="Share played by earlier policies; the newest one's while there are none.")
+    baselines: dict[str, Annotated[float, Field(ge=0)]] = Field(
+        {"greedy": 0.05, "drop:27": 0.1}, description="Shares played by these agents (random, greedy, drop:N)."
+    )
+    snapshot_every: Positive = Field(10, description="Iterations between two snapshots.")
+    ring: Positive = Field(8, description="Snapshots kept; a new one takes the place of the oldest.")
+    active: Positive = Field(2, description="Snapshots that take part in one iteration, redrawn for each; few are faster.")
+
+    @field_validator("baselines")
+    @classmethod
+    def _known(cls, baselines: dict[str, float]) -> dict[str, float]:
+        for spec in baselines:
+            try:
+                parsed = parse_spec(spec)
+            except AgentSpecError as error:
+                raise ValueError(str(error)) from None
+            if parsed.path is not None:
+                raise ValueError(f"{spec!r} is a file; only random, greedy and drop:N can be baselines in training")
+        return baselines
+
+    @model_validator(mode="after")
+    def _some(self) -> OpponentsConfig:
+        if self.current + self.snapshots + sum(self.baselines.values()) <= 0:
+            raise ValueError("current, snapshots and baselines are all 0, so nobody would sit in the other seats")
+        return self
+
+
+class EvaluationConfig(Section):
+    """Paired evaluation: the same deals for every pair of agents, seats rotated, the current weights, fixed opponents."""
+
+    every: Positive = Field(25, description="Iterations between two evaluations.")
+    deals: Annotated[int, Field(ge=2)] = Field(1000, description="Deals against each opponent in training.")
+    opponents: list[str] = Field(
+        ["random", "greedy", "drop:28"], min_length=1, description="Whom the learner is measured against in training."
+    )
+    final_deals: Annotated[int, Field(ge=2)] = Field(10_000, description="Deals of each pair in the final table.")
+    drop_range: list[Annotated[int, Field(ge=0, le=200)]] = Field(
+        [20, 22, 24, 26, 28, 30, 32, 34], min_length=1, description="Candidates for the drop:N that is hardest to beat."
+    )
+    play: Literal["sample", "greedy"] = Field(
+        "sample", description="How the learner plays when it is measured: drawing as in training, or its likeliest action."
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(1_000_003, description="Seed of the deals; never the seed of training deals.")
+
+    @field_validator("opponents")
+    @classmethod
+    def _known(cls, opponents: list[str]) -> list[str]:
+        for spec in opponents:
+            try:
+                parse_spec(spec)
+            except AgentSpecError as error:
+                raise ValueError(str(error)) from None
+        return opponents
+
+
+class CheckpointConfig(Section):
+    """What is kept for ``--resume``."""
+
+    every: Positive = Field(1, description="Iterations between two checkpoints; a kill loses at most that many.")
+    keep: Positive = Field(3, description="Checkpoints kept; the oldest goes when a new one is complete.")
+
+
+class TrainConfig(Section):
+    """A whole run: ``train.py configs/NAME.yaml key.subkey=value …``."""
+
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(0, description="Seed of deals, weights and choices.")
+    threads: Annotated[int, Field(ge=1, le=256)] = Field(2, description="Threads of torch; 1 gives bitwise equal runs.")
+    device: Literal["cpu", "cuda"] = Field("cpu", description="Where the networks live; small ones are fastest on the CPU.")
+    game: GameConfig = Field(GameConfig(), description="Which game is learned.")
+    budget: BudgetConfig = Field(BudgetConfig(), description="How long training goes on.")
+    network: NetworkConfig = Field(NetworkConfig(), description="The policy network.")
+    ppo: PPOConfig = Field(PPOConfig(), description="The learning algorithm.")
+    opponents: OpponentsConfig = Field(OpponentsConfig(), description="Who sits in the other seats.")
+    evaluation: EvaluationConfig = Field(EvaluationConfig(), description="How strength is measured.")
+    checkpoints: CheckpointConfig = Field(CheckpointConfig(), description="What is kept to continue from.")
+
+    @property
+    def decisions_per_iteration(self) -> int:
+        """Decisions of the learner between two updates."""
+        return self.ppo.num_tables * self.ppo.steps
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
+    """Return the configuration in a YAML file with ``key.subkey=value`` texts on top.
+
+    Raises ``ConfigError`` for a file that cannot be read, an unknown key (with the nearest known one) and a bad value.
+    """
+    return parse_config(read_yaml(Path(path)), overrides, str(path))
+
+
+def parse_config(data: Mapping[str, Any], overrides: Sequence[str] = (), source: str = "the configuration") -> TrainConfig:
+    """Return the validated configuration held in ``data`` with overrides on top; ``source`` is named in errors."""
+    merged = _deep_copy(data)
+    for text in overrides:
+        _override(merged, text)
+    _refuse_unknown(merged, TrainConfig, (), source)
+    try:
+        config = TrainConfig.model_validate(merged)
+        config.game.rule_set()
+    except ValidationError as error:
+        raise ConfigError(_sentence(error, source)) from None
+    except RuleSetError as error:
+        raise ConfigError(f"{source}: key 'game': {error}") from None
+    return config
+
+
+def dump_config(config: TrainConfig) -> str:
+    """Return the configuration as YAML, every default written out; ``load_config`` reads it back unchanged."""
+    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def describe_config() -> list[tuple[str, Any, str]]:
+    """Return (dotted key, default, meaning) of every setting, in order; the documentation's table is made of it."""
+    return list(_describe(TrainConfig(), ()))
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Return the mapping in a YAML file. Raises ``ConfigError``."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" (line {where.line + 1})" if where else ""
+        raise ConfigError(f"{path} is not valid YAML{line}") from None
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} must hold keys with values, as in `seed: 1`")
+    return data
+
+
+def _describe(section: Section, parents: tuple[str, ...]) -> Iterator[tuple[str, Any, str]]:
+    for key, info in type(section).model_fields.items():
+        value = getattr(section, key)
+        if isinstance(value, Section):
+            yield from _describe(value, (*parents, key))
+        else:
+            yield ".".join((*parents, key)), value, info.description or ""
+
+
+def _deep_copy(data: Any) -> Any:
+    """Copy of nested mappings, with every key as text."""
+    if isinstance(data, Mapping):
+        return {str(key): _deep_copy(value) for key, value in data.items()}
+    return data
+
+
+def _override(data: dict[str, Any], text: str) -> None:
+    """Set one ``key.subkey=value`` in nested mappings; the value is read as YAML."""
+    key, equals, value = text.partition("=")
+    *parents, last = key.strip().split(".")
+    if not equals or not all((*parents, last)):
+        raise ConfigError(f"cannot read {text!r}: a setting is changed by key.subkey=value, as in ppo.epochs=4")
+    for parent in parents:
+        data = data.setdefault(parent, {})
+        if not isinstance(data, dict):
+            raise ConfigError(f"cannot set {key!r}: {parent!r} is a single value, it has no {last!r}")
+    try:
+        data[last] = _deep_copy(yaml.safe_load(value))
+    except yaml.YAMLError:
+        raise ConfigError(f"cannot read the value of {text!r}: it is not valid YAML") from None
+
+
+def _refuse_unknown(data: Any, section: type[Section], parents: tuple[str, ...], source: str) -> None:
+    """Raise ``ConfigError`` for the first key that the section does not have, with the nearest one that exists."""
+    if not isinstance(data, dict):
+        return
+    for key, value in data.items():
+        here = ".".join((*parents, key))
+        if key not in section.model_fields:
+            raise ConfigError(f"{source}: there is no key {here!r}{_nearest(here, key, section, parents)}")
+        inner = _section_of(section.model_fields[key].annotation)
+        if inner is not None:
+            _refuse_unknown(value, inner, (*parents, key), source)
+
+
+def _nearest(here: str, key: str, section: type[Section], parents: tuple[str, ...]) -> str:
+    siblings = [".".join((*parents, name)) for name in section.model_fields]
+    by_name = {name: dotted for dotted, _, _ in describe_config() for name in (dotted, dotted.rpartition(".")[2])}
+    near = difflib.get_close_matches(here, siblings, 1, 0.6) or [
+        by_name[name] for name in difflib.get_close_matches(key, list(by_name), 1, 0.6)
+    ]
+    return f": did you mean {near[0]!r}?" if near else f"; known here are {', '.join(siblings)}"
+
+
+def _section_of(annotation: Any) -> type[Section] | None:
+    """The section class in a field's type, if it is one."""
+    options = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    return next((one for one in options if isinstance(one, type) and issubclass(one, Section)), None)
+
+
+def _sentence(error: ValidationError, source: str) -> str:
+    """The first fault that pydantic found, as one sentence."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    given = first["input"]
+    if first["type"] == "model_type":
+        return f"{source}: key {key!r} is {given!r}, but holds keys of its own"
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":
+        return f"{source}: key {key!r}: {message}"
+    return f"{source}: key {key!r} is {given!r}, but {message[0].lower()}{message[1:]}"

@@ -1,0 +1,294 @@
+"""Measures players against each other: the same decks for all, seats rotated, every deal one cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import Agent, AgentSpecError
+from agents.outcomes import Outcomes
+from agents.playing import play_deals
+from agents.ratings import Rating, rate
+from agents.seatings import LineUp, cluster_means, line_ups
+from agents.specs import make_agent
+from agents.statistics import Estimate, estimate
+from tonk_env.rules import RuleSet, make_rules
+
+if TYPE_CHECKING:
+    import os
+
+    from rich.console import Group
+
+Progress = Callable[[int, int], None]
+Mode = Literal["pairs", "together"]
+BATCH_TABLES = 2048  # tables in play at once: memory, and how many observations an agent is asked about in one call
+
+
+class EvaluationError(ValueError):
+    """An evaluation that cannot be played as asked; the message is one sentence."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a payoff is counted in. ``raw_factor`` turns reward units into ``raw`` units, None where a match pays by place."""
+
+    episode: str
+    reward: str
+    raw: str
+    raw_factor: float | None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of an evaluation and everything it depends on.
+
+    ``estimates`` maps (player, opponent) to the player's mean reward against that opponent (opponent -1: the whole table);
+    ``overall`` is each player's mean over all its opponents, deal by deal.
+    ``samples`` holds the cluster means behind ``estimates``, float64[D] each, in deal order.
+    """
+
+    names: tuple[str, ...]
+    specs: tuple[str, ...]
+    rules: RuleSet
+    num_players: int
+    deals: int
+    seed: int
+    mode: Mode
+    batch_tables: int
+    line_ups: tuple[LineUp, ...]
+    samples: dict[tuple[int, int], NDArray[np.float64]]
+    estimates: dict[tuple[int, int], Estimate]
+    overall: dict[int, Estimate]
+    outcomes: Outcomes
+    ratings: dict[int, Rating]
+    seconds: float
+    modes: tuple[str, ...]
+
+    @property
+    def unit(self) -> Unit:
+        """What the numbers are counted in."""
+        return unit_of(self.rules)
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """float64[P, P]: mean reward of the row's player against the column's; NaN where they did not meet."""
+        return self._square(lambda entry: entry.mean)
+
+    @property
+    def intervals(self) -> NDArray[np.float64]:
+        """float64[P, P, 2]: low and high end of each entry's 95 % interval; NaN where they did not meet."""
+        return np.stack([self._square(lambda entry: entry.low), self._square(lambda entry: entry.high)], axis=-1)
+
+    @property
+    def endings(self) -> dict[str, dict[str, dict[str, int]]]:
+        """For each player, by ending: hands won and not won, and of these the ones it called itself."""
+        return {name: self.outcomes.endings(player) for player, name in enumerate(self.names)}
+
+    @property
+    def episodes(self) -> int:
+        """Hands or matches played, all seatings counted."""
+        return self.deals * sum(len(line_up.seatings) for line_up in self.line_ups)
+
+    def against(self, player: int, opponent: int) -> Estimate:
+        """Return the mean reward of one player against another; ``KeyError`` if they did not meet."""
+        return self.estimates[player, opponent]
+
+    def table(self) -> Group:
+        """Return the result as tables for a rich console."""
+        from agents.report import tables
+
+        return tables(self)
+
+    def text(self, width: int = 120) -> str:
+        """Return the tables as plain text."""
+        from agents.report import plain_text
+
+        return plain_text(self.table(), width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result and all its inputs as plain data for JSON."""
+        from agents.report import evidence
+
+        return evidence(self)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return ``to_dict`` as JSON text, and write it to ``path`` if there is one."""
+        import json
+
+        from tonk_env.files import atomic_writer
+
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        if path is not None:
+            with atomic_writer(path) as stream:
+                stream.write(text)
+        return text
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw the payoff matrix and each player's payoff and endings to a picture file (.png, .pdf or .svg)."""
+        from agents.plots import plot_evaluation
+
+        plot_evaluation(self, path)
+
+    def _square(self, read: Callable[[Estimate], float]) -> NDArray[np.float64]:
+        square = np.full((len(self.names), len(self.names)), np.nan)
+        for (player, opponent), entry in self.estimates.items():
+            if opponent >= 0:
+                square[player, opponent] = read(entry)
+        return square
+
+
+def evaluate(
+    specs: Sequence[str | Agent],
+    rules: str | RuleSet = "points",
+    num_players: int | None = None,
+    deals: int = 1000,
+    seed: int = 0,
+    progress: Progress | None = None,
+    *,
+    together: bool = False,
+    pairs: Sequence[tuple[int, int]] | None = None,
+    batch_tables: int = BATCH_TABLES,
+    ratings: bool = False,
+) -> Evaluation:
+    """Play ``deals`` deals for every line-up of the players and return their mean rewards with intervals.
+
+    By default each player meets each other one: with two seats head to head, with more seats as the only one of its kind in
+    a field of the other. ``pairs`` names the (player, opponent) pairs to play instead of all; ``together`` seats all of them
+    at one table. Deal d is the deck (seed, d) in every line-up, and is played in all seatings. ``progress`` is called with
+    the episodes finished and to be played. ``batch_tables`` tables are in play at once; for agents that draw at random
+    it decides, with ``seed``, what they draw. Raises ``EvaluationError``, ``AgentSpecError`` or ``RuleSetError``.
+    """
+    rules = make_rules(rules)
+    num_players = rules.check_players(num_players)
+    _check(specs, num_players, deals, seed, together, pairs, batch_tables)
+    agents = [make_agent(spec, rules, num_players, seed=_agent_seed(seed, at)) for at, spec in enumerate(specs)]
+    for at, agent in enumerate(agents):
+        agent.seed(_agent_seed(seed, at))
+    plan = line_ups(len(agents), num_players, pairs, together)
+    outcomes = Outcomes(len(agents))
+    started = time.perf_counter()
+    samples = _play(agents, plan, rules, deals, seed, batch_tables, outcomes, progress)
+    return Evaluation(
+        names=_labels([agent.name for agent in agents]),
+        specs=tuple(spec if isinstance(spec, str) else f"<{spec.name}>" for spec in specs),
+        rules=rules,
+        num_players=num_players,
+        deals=deals,
+        seed=seed,
+        mode="together" if together else "pairs",
+        batch_tables=batch_tables,
+        line_ups=tuple(plan),
+        samples=samples,
+        estimates={pair: estimate(values) for pair, values in samples.items()},
+        overall=_overall(samples),
+        outcomes=outcomes,
+        ratings=rate(samples, len(agents), seed) if ratings else {},
+        seconds=time.perf_counter() - started,
+        modes=tuple(_mode(agent) for agent in agents),
+    )
+
+
+def unit_of(rules: RuleSet) -> Unit:
+    """Return what a payoff under these rules is counted in (R40)."""
+    units = {
+        "points": ("penalty points", "penalty points spared (mean of the others' scores minus one's own)"),
+        "stakes": ("stakes", "stakes won"),
+        "difference": ("count points", "count points won"),
+    }
+    if rules.single_hand:
+        return Unit("hand", "reward units a hand", f"{units[rules.settlement][1]} a hand", rules.scale)
+    if rules.match_reward == "hands":
+        return Unit("match", "reward units a match", f"{units[rules.settlement][1]} a match", rules.scale)
+    return Unit("match", "places a match (first +1, last -1)", "", None)
+
+
+def _play(
+    agents: Sequence[Agent],
+    plan: Sequence[LineUp],
+    rules: RuleSet,
+    deals: int,
+    seed: int,
+    batch_tables: int,
+    outcomes: Outcomes,
+    progress: Progress | None,
+) -> dict[tuple[int, int], NDArray[np.float64]]:
+    """Play every line-up's deals in chunks; return the cluster means float64[D] of each (player, opponent)."""
+    total = deals * sum(len(line_up.seatings) for line_up in plan)
+    done = 0
+
+    def finished(episodes: int) -> None:
+        nonlocal done
+        done += episodes
+        if progress is not None:
+            progress(done, total)
+
+    samples: dict[tuple[int, int], NDArray[np.float64]] = {}
+    for line_up in plan:
+        step = max(1, batch_tables // len(line_up.seatings))
+        chunks = [range(first, min(first + step, deals)) for first in range(0, deals, step)]
+        parts = [play_deals(agents, line_up.seatings, rules, chunk, seed, outcomes, finished) for chunk in chunks]
+        returns = np.concatenate(parts)
+        for player, opponent in line_up.entries:
+            samples[player, opponent] = cluster_means(returns, line_up.seatings, player)
+    return samples
+
+
+def _overall(samples: dict[tuple[int, int], NDArray[np.float64]]) -> dict[int, Estimate]:
+    """Return each player's mean over its opponents; the deals are the same for all of them, so they stay the clusters."""
+    rows: dict[int, list[NDArray[np.float64]]] = {}
+    for (player, _), values in samples.items():
+        rows.setdefault(player, []).append(values)
+    return {player: estimate(np.mean(values, axis=0)) for player, values in sorted(rows.items())}
+
+
+def _check(
+    specs: Sequence[str | Agent],
+    num_players: int,
+    deals: int,
+    seed: int,
+    together: bool,
+    pairs: Sequence[tuple[int, int]] | None,
+    batch_tables: int,
+) -> None:
+    """Refuse what cannot be played, in one sentence."""
+    if isinstance(specs, str) or len(specs) < 2:
+        raise EvaluationError("an evaluation needs at least two agents, such as `greedy random` (one may be named twice)")
+    for name, number, least in (("deals", deals, 1), ("seed", seed, 0), ("batch_tables", batch_tables, 1)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+            raise EvaluationError(f"{name} is {number!r}; a whole number of at least {least} is needed")
+    if together and len(specs) != num_players:
+        raise EvaluationError(f"{len(specs)} agents cannot sit together at a table of {num_players}: one for each seat is needed")
+    for pair in pairs or ():
+        if len(set(pair)) != 2 or not all(0 <= player < len(specs) for player in pair):
+            raise EvaluationError(f"the pair {tuple(pair)} is not two different players out of 0 to {len(specs) - 1}")
+
+
+def _mode(agent: Agent) -> str:
+    """Return how an agent comes to its actions: compiled, the likeliest one, or drawn from its policy."""
+    if agent.compiled is not None:
+        return "compiled"
+    greedy = getattr(agent, "greedy", None)
+    return "act" if greedy is None else "likeliest" if greedy else "sampled"
+
+
+def _agent_seed(seed: int, player: int) -> int:
+    """Return a seed of its own for each player, so that two copies of one agent do not draw alike."""
+    return int(np.random.SeedSequence([seed, player]).generate_state(1, np.uint32)[0])
+
+
+def _labels(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names, a repeated one with its number: greedy, greedy (2)."""
+    seen: dict[str, int] = {}
+    labels = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        labels.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(labels)
+
+
+__all__ = ["AgentSpecError", "Evaluation", "EvaluationError", "Unit", "evaluate", "unit_of"]

@@ -1,0 +1,64 @@
+"""From a run folder to an opponent file: which policy, and what its card says about where it comes from."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from agents.card import make_card
+from agents.checkpoint import FOLDER, CheckpointError, CheckpointStore, read_checkpoint, read_tensors
+from agents.config import TrainConfig
+from agents.export import export_policy
+from agents.network import Network
+from agents.run_state import load_weights, policy_network
+from agents.runs import BEST, REPORT, open_run, versions
+
+
+def export_network(
+    network: Network, path: Path, config: TrainConfig, run: str, step: int, strength: dict[str, Any]
+) -> Path:
+    """Write a network of a run as an opponent; ``step`` is the number of decisions it was trained on."""
+    provenance = {
+        "run": run,
+        "decisions": step,
+        "seed": config.seed,
+        "play": config.evaluation.play,
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "versions": versions(),
+        "config": config.model_dump(mode="json"),
+    }
+    return export_policy(network, path, make_card(config.game.rule_set(), config.game.num_players, provenance, strength))
+
+
+def export_run(run: Path, output: Path) -> Path:
+    """Write the best policy of a run folder, or the policy of one checkpoint in it, as an opponent. Returns ``output``.
+
+    A run without an evaluation yet gives its newest policy. Raises ``RunError``, ``ConfigError``, ``CheckpointError``, or
+    ``OSError`` if the file cannot be written.
+    """
+    if run.parent.name == FOLDER and (run.is_dir() or run.name == BEST):
+        folder = run.parent.parent
+        return _export_best(folder, output) if run.name == BEST else _export_checkpoint(folder, run, output)
+    config = open_run(run)
+    if (run / FOLDER / BEST).is_file():
+        return _export_best(run, output)
+    checkpoint = CheckpointStore(run, config.checkpoints.keep).load()
+    return export_network(policy_network(config, checkpoint), output, config, run.name, checkpoint.meta["step"], {})
+
+
+def _export_best(folder: Path, output: Path) -> Path:
+    config = open_run(folder)
+    best = read_tensors(folder / FOLDER / BEST)
+    if not {"weights", "step"} <= set(best):
+        raise CheckpointError(f"{folder / FOLDER / BEST} holds no policy of a run")
+    measured = folder / REPORT / "strength.json"
+    strength = json.loads(measured.read_text(encoding="utf-8")) if measured.is_file() else {}
+    return export_network(load_weights(config, best["weights"]), output, config, folder.name, int(best["step"]), strength)
+
+
+def _export_checkpoint(folder: Path, checkpoint: Path, output: Path) -> Path:
+    config = open_run(folder)
+    loaded = read_checkpoint(checkpoint)
+    return export_network(policy_network(config, loaded), output, config, folder.name, loaded.meta["step"], {})

@@ -1,0 +1,91 @@
+"""Measures the learner: paired evaluations during training and the final one with its report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.base import Agent
+from agents.config import TrainConfig
+from agents.evaluate import Evaluation, evaluate
+from agents.runs import REPORT
+from agents.statistics import Estimate
+from tonk_env.files import atomic_writer
+
+Progress = Callable[[int, int], None]
+CHOICE, FINAL = 1, 2  # added to the evaluation's seed: deals that choose an opponent never measure against it
+
+
+def measure(
+    agent: Agent, opponents: Sequence[str], config: TrainConfig, progress: Progress | None = None, shift: int = 0
+) -> dict[str, Estimate]:
+    """Return the agent's mean reward against each opponent, every time on the same deals."""
+    rules, setting = config.game.rule_set(), config.evaluation
+    result = evaluate(
+        [agent, *opponents],
+        rules,
+        config.game.num_players,
+        setting.deals,
+        setting.seed + shift,
+        progress,
+        pairs=[(0, place) for place in range(1, len(opponents) + 1)],
+    )
+    return {spec: result.against(0, place) for place, spec in enumerate(opponents, 1)}
+
+
+def score(payoffs: dict[str, Estimate]) -> float:
+    """Return the number by which policies are compared: the payoff against the opponent that is hardest to beat."""
+    return min(estimate.mean for estimate in payoffs.values())
+
+
+def hardest_drop(agent: Agent, config: TrainConfig, progress: Progress | None = None) -> str:
+    """Return the ``drop:N`` against which the agent earns least, among those of the configuration."""
+    specs = [f"drop:{count}" for count in config.evaluation.drop_range]
+    payoffs = measure(agent, specs, config, progress, CHOICE)
+    return min(specs, key=lambda spec: payoffs[spec].mean)
+
+
+def final_evaluation(agent: Agent, config: TrainConfig, drop: str, progress: Progress | None = None) -> Evaluation:
+    """Return the payoff matrix of the agent, ``random``, ``greedy`` and the hardest ``drop:N``, on fresh deals."""
+    return evaluate(
+        [agent, "random", "greedy", drop],
+        config.game.rule_set(),
+        config.game.num_players,
+        config.evaluation.final_deals,
+        config.evaluation.seed + FINAL,
+        progress,
+    )
+
+
+def strength(evaluation: Evaluation, player: int = 0) -> dict[str, Any]:
+    """Return the player's payoffs as plain data for a card: unit, deals, seed, and mean and interval by opponent."""
+    return {
+        "unit": evaluation.unit.reward,
+        "deals": evaluation.deals,
+        "seed": evaluation.seed,
+        "payoffs": {
+            evaluation.names[opponent]: plain(estimate)
+            for (one, opponent), estimate in evaluation.estimates.items()
+            if one == player and opponent >= 0
+        },
+    }
+
+
+def plain(estimate: Estimate) -> dict[str, Any]:
+    """Return mean and interval, rounded, for logs and cards."""
+    return {"mean": round(estimate.mean, 5), "low": round(estimate.low, 5), "high": round(estimate.high, 5)}
+
+
+def write_report(run: Path, evaluation: Evaluation) -> Path:
+    """Write the evaluation as JSON, text and picture into the run's report folder. Returns the folder."""
+    folder = run / REPORT
+    folder.mkdir(exist_ok=True)
+    evaluation.to_json(folder / "evaluation.json")
+    with atomic_writer(folder / "evaluation.txt") as stream:
+        stream.write(evaluation.text())
+    with atomic_writer(folder / "strength.json") as stream:
+        json.dump(strength(evaluation), stream, indent=1)
+    evaluation.plot(folder / "evaluation.png")
+    return folder

@@ -1,0 +1,191 @@
+"""The policy network: one torso shared by actor and critic, as a policy class of sb3-contrib and as a frozen player."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
+
+from agents.base import Actions, Masks, Observations, Rows
+from agents.config import NetworkConfig
+from agents.sampling import best, draw
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
+ILLEGAL = -1e9  # logit of an action outside the mask
+
+
+class Torso(BaseFeaturesExtractor):
+    """The layers that actor and critic share."""
+
+    def __init__(self, observation_space: spaces.Box, widths: Sequence[int], activation: type[nn.Module]) -> None:
+        super().__init__(observation_space, widths[-1])
+        sizes = [int(np.prod(observation_space.shape)), *widths]
+        pairs = zip(sizes, sizes[1:], strict=False)
+        self.layers = nn.Sequential(*(layer for a, b in pairs for layer in (nn.Linear(a, b), activation())))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return float32[B, last width] for float32[B, O]."""
+        features: torch.Tensor = self.layers(observations)
+        return features
+
+
+class TonkPolicy(MaskableActorCriticPolicy):
+    """The library's masked policy with less work around the arithmetic: one torso, one masked softmax a pass.
+
+    ``forward`` and ``evaluate_actions`` give what the library's own give (a test compares them); they mask the logits
+    before the only normalisation instead of after one, and check for legal actions and finite numbers directly.
+    """
+
+    def forward(
+        self, obs: torch.Tensor, deterministic: bool = False, action_masks: NDArray[np.int8] | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return actions int64[B], values float32[B, 1] and log-probabilities float32[B] for int8[B, O]."""
+        features = self.extract_features(obs)
+        log_probs = self._log_probs(features, action_masks)
+        actions = log_probs.argmax(dim=1) if deterministic else _draw(log_probs)
+        values = self.value_net(self.mlp_extractor.forward_critic(features))
+        return actions, values, log_probs.gather(1, actions[:, None]).squeeze(1)
+
+    def evaluate_actions(
+        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Return values float32[B, 1], log-probabilities float32[B] and entropies float32[B]."""
+        features = self.extract_features(obs)
+        log_probs = self._log_probs(features, action_masks)
+        values = self.value_net(self.mlp_extractor.forward_critic(features))
+        # exp(ILLEGAL) is exactly 0, so illegal actions add nothing to the entropy.
+        entropy = -(log_probs.exp() * log_probs).sum(dim=1)
+        return values, log_probs.gather(1, actions[:, None]).squeeze(1), entropy
+
+    def _log_probs(self, features: Any, masks: NDArray[np.int8] | torch.Tensor | None) -> torch.Tensor:
+        logits = self.action_net(self.mlp_extractor.forward_actor(features))
+        if masks is not None:
+            legal = torch.as_tensor(masks, device=logits.device).reshape(logits.shape).bool()
+            if not bool(legal.any(dim=1).all()):
+                raise ValueError("a row of the action mask allows no action at all")
+            logits = logits.masked_fill(~legal, ILLEGAL)
+        log_probs = torch.log_softmax(logits, dim=1)
+        if not bool(torch.isfinite(log_probs).all()):
+            raise FloatingPointError("the policy's logits are not finite: training diverged; lower ppo.learning_rate")
+        return log_probs
+
+
+class Network(nn.Module):
+    """Torso and heads without any library around them: what is frozen for the pool and written to a file.
+
+    ``forward`` takes float32[B, O] and gives raw logits float32[B, A] and values float32[B].
+    """
+
+    def __init__(self, torso: nn.Sequential, actor: nn.Sequential, critic: nn.Sequential) -> None:
+        super().__init__()
+        self.torso, self.actor, self.critic = torso, actor, critic
+
+    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return raw logits and values."""
+        features = self.torso(observations)
+        return self.actor(features), self.critic(features).squeeze(-1)
+
+    def logits(self, observations: Observations) -> NDArray[np.float32]:
+        """Return raw logits float32[B, A] for int8[B, O], without gradients."""
+        with torch.inference_mode():
+            device = self.torso[0].weight.device
+            inputs = torch.from_numpy(np.ascontiguousarray(observations)).to(device).float()
+            values: NDArray[np.float32] = self.actor(self.torso(inputs)).cpu().numpy()
+            return values
+
+
+class NetworkAgent:
+    """A frozen network as an agent, with a generator of its own."""
+
+    compiled: tuple[int, int] | None = None
+
+    def __init__(self, network: Network, name: str = "policy", seed: int = 0, *, greedy: bool = False) -> None:
+        self.network, self.name, self.greedy = network, name, greedy
+        self.seed(seed)
+
+    def act(self, observations: Observations, masks: Masks, rows: Rows | None = None) -> Actions:
+        """Return int64[B], drawn from the policy, or its likeliest legal actions."""
+        logits = self.network.logits(observations)
+        if self.greedy:
+            return best(logits, masks)
+        return draw(logits, masks, self.generator.random(len(logits), dtype=np.float32))
+
+    def reset(self, rows: Rows | None = None) -> None:
+        """Do nothing: the observation holds all that a policy remembers."""
+
+    def seed(self, seed: int) -> None:
+        """Start the generator anew."""
+        self.generator = np.random.default_rng(seed)
+
+
+def policy_kwargs(config: NetworkConfig) -> dict[str, Any]:
+    """Return the arguments that make ``TonkPolicy`` the network of the configuration."""
+    activation = ACTIVATIONS[config.activation]
+    return {
+        "features_extractor_class": Torso,
+        "features_extractor_kwargs": {"widths": list(config.torso), "activation": activation},
+        "net_arch": {"pi": list(config.policy_head), "vf": list(config.value_head)},
+        "activation_fn": activation,
+    }
+
+
+def new_network(config: NetworkConfig, observation_size: int, num_actions: int) -> Network:
+    """Return a network of these sizes, to be filled with saved weights."""
+    activation = ACTIVATIONS[config.activation]
+    torso = _layers([observation_size, *config.torso], activation)
+    actor = _layers([config.torso[-1], *config.policy_head], activation)
+    critic = _layers([config.torso[-1], *config.value_head], activation)
+    actor.append(nn.Linear(([*config.torso, *config.policy_head])[-1], num_actions))
+    critic.append(nn.Linear(([*config.torso, *config.value_head])[-1], 1))
+    return freeze(Network(torso, actor, critic))
+
+
+def frozen_copy(policy: MaskableActorCriticPolicy) -> Network:
+    """Return a copy of the policy's weights that shares nothing with it and never changes."""
+    with torch.no_grad():
+        parts = (
+            policy.features_extractor.layers,
+            nn.Sequential(*policy.mlp_extractor.policy_net, policy.action_net),
+            nn.Sequential(*policy.mlp_extractor.value_net, policy.value_net),
+        )
+        copies = [_copy(part) for part in parts]
+    return freeze(Network(*copies))
+
+
+def freeze(network: Network) -> Network:
+    """Set evaluation mode and switch gradients off; return the network."""
+    return network.eval().requires_grad_(False)
+
+
+def _layers(sizes: Sequence[int], activation: type[nn.Module]) -> nn.Sequential:
+    pairs = zip(sizes, sizes[1:], strict=False)
+    return nn.Sequential(*(layer for a, b in pairs for layer in (nn.Linear(a, b), activation())))
+
+
+def _copy(part: nn.Sequential) -> nn.Sequential:
+    """A deep copy made layer by layer: no hooks, no gradients, no shared storage."""
+    copied = nn.Sequential()
+    for layer in part:
+        if not isinstance(layer, nn.Linear):
+            copied.append(type(layer)())
+            continue
+        fresh = nn.utils.skip_init(nn.Linear, layer.in_features, layer.out_features, device=layer.weight.device)
+        fresh.load_state_dict(layer.state_dict())
+        copied.append(fresh)
+    return copied
+
+
+def _draw(log_probs: torch.Tensor) -> torch.Tensor:
+    """One action a row with these probabilities, from torch's generator; never one of probability 0."""
+    reached = log_probs.exp().cumsum(dim=1)
+    total = reached[:, -1:]
+    threshold = torch.rand_like(total) * total
+    threshold = torch.minimum(threshold, torch.nextafter(total, torch.zeros_like(total)))
+    return (reached <= threshold).sum(dim=1)

@@ -1,0 +1,88 @@
+"""How hands end, and for whom: counts that an evaluation keeps for each player."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tonk_env.state import Ending, ending_name
+
+ENDINGS = tuple(ending for ending in Ending if ending >= 0)
+CALLED = (Ending.DROP, Ending.CAUGHT, Ending.TUNK, Ending.TUNK_CAUGHT)  # what a dropper or tunker brought about
+
+
+@dataclass
+class Outcomes:
+    """Counts of finished hands for ``players`` players.
+
+    ``hands`` is int64[players, endings, 2, 2]: hands by ending, by whether the player called it (dropped or tunked) and by
+    whether it is among the winners. ``call_counts`` is float64[players], the sum of the counts at the player's calls.
+    ``uncounted`` is the number of hands that passed unseen and are in neither.
+    """
+
+    players: int
+    hands: NDArray[np.int64] = field(init=False)
+    call_counts: NDArray[np.float64] = field(init=False)
+    uncounted: int = 0
+
+    def __post_init__(self) -> None:
+        self.hands = np.zeros((self.players, len(ENDINGS), 2, 2), dtype=np.int64)
+        self.call_counts = np.zeros(self.players)
+
+    def add(
+        self,
+        players: NDArray[np.int64],
+        endings: NDArray[np.int64],
+        called: NDArray[np.bool_],
+        won: NDArray[np.bool_],
+        counts: NDArray[np.float64],
+    ) -> None:
+        """Count players' parts in finished hands: five arrays of one length, one element for each player in each hand."""
+        np.add.at(self.hands, (players, endings, called.astype(np.int64), won.astype(np.int64)), 1)
+        np.add.at(self.call_counts, players[called], counts[called])
+
+    def played(self, player: int) -> int:
+        """Return the number of hands the player took part in."""
+        return int(self.hands[player].sum())
+
+    def win_share(self, player: int) -> float:
+        """Return the share of its hands that the player won, shared wins included."""
+        return _share(self.hands[player, :, :, 1].sum(), self.hands[player].sum())
+
+    def endings(self, player: int) -> dict[str, dict[str, int]]:
+        """Return, for each ending that occurred, how often the player won and lost that way, as the caller and not."""
+        rows = {}
+        for ending in ENDINGS:
+            (lost, won), (called_lost, called_won) = self.hands[player, int(ending)].tolist()
+            if lost + won + called_lost + called_won:
+                both = {"won": won + called_won, "not_won": lost + called_lost}
+                calls = {"called_won": called_won, "called_not_won": called_lost} if ending in CALLED else {}
+                rows[ending_name(ending)] = both | calls
+        return rows
+
+    def calls(self, player: int) -> dict[str, float | int | None]:
+        """Return the player's drops or tunks: how many, share of its hands, mean count, share caught (None: no call)."""
+        made = int(self.hands[player, :, 1].sum())
+        caught = int(self.hands[player, [int(Ending.CAUGHT), int(Ending.TUNK_CAUGHT)], 1].sum())
+        return {
+            "made": made,
+            "share_of_hands": _share(made, self.played(player)),
+            "mean_count": float(self.call_counts[player] / made) if made else None,
+            "share_caught": _share(caught, made) if made else None,
+        }
+
+    def to_dict(self, player: int) -> dict[str, Any]:
+        """Return everything counted for one player, as plain numbers for JSON."""
+        return {
+            "hands": self.played(player),
+            "win_share": self.win_share(player),
+            "endings": self.endings(player),
+            "calls": self.calls(player),
+        }
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0

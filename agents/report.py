@@ -1,0 +1,246 @@
+"""An evaluation as tables for people and as data for machines."""
+
+from __future__ import annotations
+
+import math
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.table import Table as Grid
+from rich.text import Text
+
+from tonk_env.state import ending_name
+
+if TYPE_CHECKING:
+    from agents.evaluate import Evaluation
+    from agents.statistics import Estimate
+
+EVIDENCE_FORMAT = 1
+PACKAGES = ("tonk-env", "numpy", "numba", "onnxruntime", "openskill")
+COLOURS = {"better": "green", "worse": "red", "even": "cyan", "inconclusive": "dim"}
+CALL_ENDINGS = {"drop", "caught", "tunk", "tunk_caught"}
+
+
+def tables(evaluation: Evaluation) -> Group:
+    """Return title, payoffs, ways of winning and losing, and the verdicts in words."""
+    parts: list[Any] = [Text(title(evaluation), style="bold"), Text(design(evaluation), style="dim")]
+    parts.append(_payoffs(evaluation))
+    parts.append(_ways(evaluation, won=True))
+    parts.append(_ways(evaluation, won=False))
+    if evaluation.outcomes.uncounted:
+        parts.append(Text(f"{evaluation.outcomes.uncounted:,} hands settled on the deal, or just before, are not in the last two tables", style="dim"))
+    parts += [Text(line, style=COLOURS[verdict]) for verdict, line in verdicts(evaluation)]
+    return Group(*parts)
+
+
+def plain_text(renderable: Any, width: int) -> str:
+    """Return what a rich object looks like on a console of that width, without colours."""
+    console = Console(width=width, no_color=True, highlight=False, force_terminal=False)
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get()
+
+
+def title(evaluation: Evaluation) -> str:
+    """Return rules, players, deals and seed in one line."""
+    changed = ", ".join(f"{key}={value}" for key, value in evaluation.rules.to_dict()["set"].items())
+    rules = f"{evaluation.rules.preset} ({changed})" if changed else evaluation.rules.preset
+    return f"{rules} · {evaluation.num_players} players · {evaluation.deals:,} deals · seed {evaluation.seed}"
+
+
+def design(evaluation: Evaluation) -> str:
+    """Return in words what was played and what the numbers are."""
+    unit = evaluation.unit
+    seatings = len(evaluation.line_ups[0].seatings)
+    field = (
+        "all agents at one table"
+        if evaluation.mode == "together"
+        else "head to head"
+        if evaluation.num_players == 2
+        else f"one of the row's agent against {evaluation.num_players - 1} of the column's"
+    )
+    episode = {"hand": "hands", "match": "matches"}[unit.episode]
+    return (
+        f"{field}; every deal in {seatings} seatings, {evaluation.episodes:,} {episode} in all; mean {unit.reward} "
+        "with its 95 % interval, each deal one cluster"
+    )
+
+
+def verdicts(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """Return (verdict, sentence) for every comparison; with two seats each pair once."""
+    lines = []
+    for (player, opponent), entry in evaluation.estimates.items():
+        if evaluation.num_players == 2 and opponent >= 0 and (opponent, player) in evaluation.estimates and player > opponent:
+            continue
+        other = _opponent(evaluation, opponent)
+        words = {
+            "better": f"{evaluation.names[player]} is better than {other}",
+            "worse": f"{evaluation.names[player]} is worse than {other}",
+            "even": f"{evaluation.names[player]} and {other} are exactly even on every deal",
+            "inconclusive": f"inconclusive: {evaluation.names[player]} against {other}",
+        }[entry.verdict]
+        lines.append((entry.verdict, f"{words}: {entry} {evaluation.unit.reward}{_raw(evaluation, entry)}"))
+    return lines
+
+
+def _raw(evaluation: Evaluation, entry: Estimate) -> str:
+    """Return the payoff in the rule set's own units, where it has any that say more."""
+    factor = evaluation.unit.raw_factor
+    return "" if factor is None or factor == 1 else f" ({entry.scaled(factor)} {evaluation.unit.raw})"
+
+
+def _opponent(evaluation: Evaluation, opponent: int) -> str:
+    if opponent < 0:
+        return "the table"
+    many = evaluation.num_players - 1
+    return evaluation.names[opponent] if many == 1 else f"{many} x {evaluation.names[opponent]}"
+
+
+def _payoffs(evaluation: Evaluation) -> Grid:
+    """Return the payoff matrix with overall mean, share of hands won and rating."""
+    grid = Grid(title="Payoff", title_justify="left", caption_justify="left")
+    grid.add_column("agent")
+    together = evaluation.mode == "together"
+    opponents = [] if together else sorted({opponent for _, opponent in evaluation.estimates})
+    for opponent in opponents:
+        grid.add_column(f"against {evaluation.names[opponent]}", justify="right")
+    grid.add_column("at the table" if together else "mean", justify="right")
+    grid.add_column("hands won", justify="right")
+    if evaluation.ratings:
+        grid.add_column("rating", justify="right")
+    for player, name in enumerate(evaluation.names):
+        cells = [_cell(evaluation.estimates.get((player, opponent))) for opponent in opponents]
+        cells += [_cell(evaluation.overall.get(player)), Text(f"{evaluation.outcomes.win_share(player):.1%}")]
+        if evaluation.ratings:
+            rating = evaluation.ratings[player]
+            cells.append(Text(f"{rating.mu:.1f} ± {2 * rating.sigma:.1f}"))
+        grid.add_row(name, *cells)
+    return grid
+
+
+def _cell(entry: Estimate | None) -> Text:
+    return Text("–", style="dim") if entry is None else Text(str(entry), style=COLOURS[entry.verdict])
+
+
+def _ways(evaluation: Evaluation, won: bool) -> Grid:
+    """Return the shares of each agent's hands that it won, or did not win, by ending; for its own calls, how they went."""
+    grid = Grid(title="Hands won by" if won else "Hands not won, by ending", title_justify="left")
+    grid.add_column("agent")
+    ways = [way for way in _columns(won) if any(_way(evaluation, p, way, won) for p in range(len(evaluation.names)))]
+    for words, _, _ in ways:
+        grid.add_column(words, justify="right")
+    extra = ["calls", "mean count", "caught"] if won else []
+    for words in extra:
+        grid.add_column(words, justify="right")
+    for player, name in enumerate(evaluation.names):
+        hands = max(1, evaluation.outcomes.played(player))
+        cells = [f"{_way(evaluation, player, way, won) / hands:.1%}" for way in ways]
+        grid.add_row(name, *cells, *(_calls(evaluation, player) if won else []))
+    return grid
+
+
+def _columns(won: bool) -> list[tuple[str, int, int | None]]:
+    """Return (words, ending, called) for each way of winning or not; called None where nobody calls."""
+    from agents.outcomes import CALLED, ENDINGS
+
+    words = {
+        ("drop", True, 1): "own drop", ("drop", False, 0): "other's drop",
+        ("caught", True, 0): "catching", ("caught", False, 1): "own drop caught", ("caught", False, 0): "other's drop caught",
+        ("tunk", True, 1): "own tunk", ("tunk", False, 0): "other's tunk", ("tunk", True, 0): "level with tunk",
+        ("tunk_caught", True, 0): "catching tunk", ("tunk_caught", False, 1): "own tunk caught",
+        ("tunk_caught", False, 0): "other's tunk caught",
+    }  # fmt: skip
+    ways: list[tuple[str, int, int | None]] = []
+    for ending in ENDINGS:
+        name = ending_name(ending)
+        if ending not in CALLED:
+            ways.append((name.replace("_", " "), int(ending), None))
+            continue
+        ways += [(words[name, won, called], int(ending), called) for called in (1, 0) if (name, won, called) in words]
+    return ways
+
+
+def _way(evaluation: Evaluation, player: int, way: tuple[str, int, int | None], won: bool) -> int:
+    _, ending, called = way
+    part = evaluation.outcomes.hands[player, ending, :, int(won)]
+    return int(part.sum() if called is None else part[called])
+
+
+def _calls(evaluation: Evaluation, player: int) -> list[str]:
+    """Return share of hands called, mean count at the call and share of calls caught."""
+    calls = evaluation.outcomes.calls(player)
+    if not calls["made"]:
+        return ["0.0%", "–", "–"]
+    return [f"{calls['share_of_hands']:.1%}", f"{calls['mean_count']:.1f}", f"{calls['share_caught']:.1%}"]
+
+
+def evidence(evaluation: Evaluation) -> dict[str, Any]:
+    """Return everything that was measured and everything it depends on, as plain data.
+
+    ``timing`` is the only part that differs between two runs of one evaluation on one machine.
+    """
+    unit = evaluation.unit
+    return {
+        "evaluation": EVIDENCE_FORMAT,
+        "rules": evaluation.rules.to_dict(),
+        "rules_fingerprint": evaluation.rules.fingerprint(),
+        "players": evaluation.num_players,
+        "deals": evaluation.deals,
+        "seed": evaluation.seed,
+        "mode": evaluation.mode,
+        "batch_tables": evaluation.batch_tables,
+        "unit": {"episode": unit.episode, "reward": unit.reward, "raw": unit.raw or None, "raw_factor": unit.raw_factor},
+        "interval": "95 %, Student's t over deals; a deal's value is the mean over all its seatings",
+        "seatings": [line_up.seatings.tolist() for line_up in evaluation.line_ups],
+        "episodes": evaluation.episodes,
+        "hands_without_ending_data": evaluation.outcomes.uncounted,
+        "agents": [_agent(evaluation, player) for player in range(len(evaluation.names))],
+        "payoffs": [_payoff(evaluation, *pair) for pair in evaluation.estimates],
+        "matrix": [[_number(cell) for cell in row] for row in evaluation.matrix.tolist()],
+        "versions": versions(),
+        "timing": {"seconds": round(evaluation.seconds, 3), "episodes_per_second": _rate(evaluation)},
+    }
+
+
+def _agent(evaluation: Evaluation, player: int) -> dict[str, Any]:
+    rating = evaluation.ratings.get(player)
+    return {
+        "name": evaluation.names[player],
+        "spec": evaluation.specs[player],
+        "actions": evaluation.modes[player],
+        "overall": evaluation.overall[player].to_dict() if player in evaluation.overall else None,
+        **evaluation.outcomes.to_dict(player),
+        "rating": rating and {"mu": rating.mu, "sigma": rating.sigma, "games": rating.games, "model": "PlackettLuce"},
+    }
+
+
+def _payoff(evaluation: Evaluation, player: int, opponent: int) -> dict[str, Any]:
+    entry = evaluation.estimates[player, opponent]
+    factor = evaluation.unit.raw_factor
+    return {
+        "agent": evaluation.names[player],
+        "against": evaluation.names[opponent] if opponent >= 0 else None,
+        **entry.to_dict(),
+        "raw": None if factor is None else entry.scaled(factor).to_dict(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a measurement depends on; packages that are not installed are left out."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _rate(evaluation: Evaluation) -> float:
+    return round(evaluation.episodes / max(evaluation.seconds, 1e-9), 1)
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

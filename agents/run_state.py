@@ -1,0 +1,101 @@
+"""Takes the whole state of a training run, and puts it back: what goes into a checkpoint and why a run can go on exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from agents.card import describe_game
+from agents.checkpoint import Checkpoint, CheckpointError
+from agents.config import TrainConfig
+from agents.network import Network, new_network
+from agents.pool import OpponentPool
+from agents.ppo import TonkPPO
+from agents.selfplay import SelfPlayVecEnv
+
+
+def capture(
+    config: TrainConfig, model: TonkPPO, env: SelfPlayVecEnv, pool: OpponentPool, meta: dict[str, Any]
+) -> Checkpoint:
+    """Return the state between two iterations; ``meta`` holds the trainer's own counters."""
+    return Checkpoint(
+        meta={
+            **meta,
+            "game": describe_game(config.game.rule_set(), config.game.num_players),
+            "network": config.network.model_dump(),
+            "tables": config.ppo.num_tables,
+            "updates": model._n_updates,
+            "pool": pool.state(),
+            "buffer_generator": model.rollout_buffer.generator.bit_generator.state,
+        },
+        model={
+            "policy": model.policy.state_dict(),
+            "optimizer": model.policy.optimizer.state_dict(),
+            "torch_generator": torch.get_rng_state(),
+        },
+        arrays={**env.state(), "episode_starts": np.asarray(model._last_episode_starts)},
+        networks={number: network.state_dict() for number, network in pool.networks.items()},
+    )
+
+
+def restore(
+    config: TrainConfig, checkpoint: Checkpoint, model: TonkPPO, env: SelfPlayVecEnv, pool: OpponentPool
+) -> None:
+    """Put a checkpoint's state into fresh objects. Raises ``CheckpointError`` if it is of another game or network."""
+    check_fit(config, checkpoint.meta)
+    meta = checkpoint.meta
+    try:
+        model.policy.load_state_dict(checkpoint.model["policy"])
+        model.policy.optimizer.load_state_dict(checkpoint.model["optimizer"])
+        env.restore(checkpoint.arrays)
+        pool.restore(meta["pool"], {number: _network(config, env, w) for number, w in checkpoint.networks.items()})
+        model.rollout_buffer.generator.bit_generator.state = meta["buffer_generator"]
+        model.num_timesteps, model._n_updates = int(meta["step"]), int(meta["updates"])
+        model._last_obs = env.batch.observations.copy()
+        model._last_episode_starts = checkpoint.arrays["episode_starts"]
+        torch.set_rng_state(checkpoint.model["torch_generator"])
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise CheckpointError(f"the checkpoint at {meta.get('step')} decisions does not fit this version: {reason}") from None
+
+
+def check_fit(config: TrainConfig, meta: dict[str, Any]) -> None:
+    """Refuse a checkpoint of another game, network or number of tables, naming what differs."""
+    wanted, found = describe_game(config.game.rule_set(), config.game.num_players), meta.get("game", {})
+    for part, meaning in (("num_players", "players"), ("rules_fingerprint", "rules")):
+        if found.get(part) != wanted[part]:
+            theirs, ours = (found.get("rules"), wanted["rules"]) if meaning == "rules" else (found.get(part), wanted[part])
+            raise CheckpointError(f"the checkpoint is of other {meaning}: {theirs}, the configuration says {ours}")
+    for space in ("observation", "action"):
+        theirs, ours = found.get("spaces", {}).get(space), wanted["spaces"][space]
+        if theirs != ours:
+            raise CheckpointError(f"the checkpoint was made for another {space} space: {theirs}, this version has {ours}")
+    for part, value in (("network", config.network.model_dump()), ("tables", config.ppo.num_tables)):
+        if meta.get(part) != value:
+            raise CheckpointError(f"the checkpoint has another {part}: {meta.get(part)}, the configuration says {value}")
+
+
+def load_weights(config: TrainConfig, weights: dict[str, torch.Tensor]) -> Network:
+    """Return the network of the configuration with saved weights in it. Raises ``CheckpointError`` if they do not fit."""
+    spaces = describe_game(config.game.rule_set(), config.game.num_players)["spaces"]
+    network = new_network(config.network, spaces["observation"]["size"], spaces["action"]["size"])
+    try:
+        network.load_state_dict(weights)
+    except (RuntimeError, TypeError, AttributeError):
+        raise CheckpointError("the saved weights do not fit the network and spaces of the configuration") from None
+    return network
+
+
+def policy_network(config: TrainConfig, checkpoint: Checkpoint) -> Network:
+    """Return the learner of a checkpoint: the newest policy of its pool is the same weights."""
+    check_fit(config, checkpoint.meta)
+    return load_weights(config, checkpoint.networks[int(checkpoint.meta["pool"]["newest"])])
+
+
+def _network(config: TrainConfig, env: SelfPlayVecEnv, weights: dict[str, torch.Tensor]) -> Network:
+    size, count = env.batch.observations.shape[1], env.batch.action_masks.shape[1]
+    network = new_network(config.network, size, count)
+    network.load_state_dict(weights)
+    return network

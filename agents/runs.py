@@ -1,0 +1,133 @@
+"""Run folders: their names and the files in them that describe a run."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from agents.config import TrainConfig, dump_config, parse_config, read_yaml
+from tonk_env.files import atomic_writer
+
+RUNS = Path("runs")
+CONFIG, VERSIONS, EVALUATIONS, OPPONENT, REPORT, BEST = (
+    "config.yaml",
+    "versions.json",
+    "evaluation.jsonl",
+    "opponent.onnx",
+    "report",
+    "best.pt",
+)
+LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium", "onnx", "onnxruntime")
+
+
+class RunError(ValueError):
+    """A run folder that cannot be made or used; the message is one sentence."""
+
+
+def create_run(config: TrainConfig, config_name: str, name: str | None = None, runs: Path = RUNS) -> Path:
+    """Make the folder of a new run, with its configuration and versions in it, and point ``runs/latest`` to it.
+
+    Without a name it is ``<preset>__<configuration>__<seed>__<time>``. Raises ``RunError`` if the name is taken or bad.
+    """
+    if name is not None and (not name or Path(name).name != name or name.startswith(".")):
+        raise RunError(f"{name!r} cannot be the name of a run: give a plain folder name, it goes under {runs}")
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    folder = runs / (name or f"{config.game.rules}__{config_name}__{config.seed}__{stamp}")
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise RunError(f"the run {folder} exists; continue it with --resume {folder} or choose another --name") from None
+    except OSError as error:
+        raise RunError(f"cannot make the folder {folder}: {error.strerror or error}") from None
+    write_description(folder, config)
+    _point_latest(runs, folder)
+    return folder
+
+
+def write_description(folder: Path, config: TrainConfig) -> None:
+    """Write ``config.yaml`` and ``versions.json``."""
+    with atomic_writer(folder / CONFIG) as stream:
+        stream.write(dump_config(config))
+    with atomic_writer(folder / VERSIONS) as stream:
+        json.dump(versions(), stream, indent=2)
+
+
+def open_run(folder: Path, overrides: list[str] | None = None) -> TrainConfig:
+    """Return the configuration of an existing run, with overrides on top. Raises ``RunError`` or ``ConfigError``."""
+    if not folder.is_dir():
+        raise RunError(f"there is no run folder {folder}")
+    if not (folder / CONFIG).is_file():
+        raise RunError(f"{folder} is not a run folder: it holds no {CONFIG}")
+    return parse_config(read_yaml(folder / CONFIG), overrides or [], str(folder / CONFIG))
+
+
+def versions() -> dict[str, Any]:
+    """Return the versions of Python, the machine's kind, the project, its commit where there is one, and the libraries."""
+    import tonk_env
+
+    found: dict[str, Any] = {"python": platform.python_version(), "platform": platform.platform()}
+    found["tonk_env"] = getattr(tonk_env, "__version__", None)
+    found["commit"] = _commit()
+    for library in LIBRARIES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[library] = importlib.metadata.version(library)
+    return found
+
+
+def append_evaluation(folder: Path, line: dict[str, Any]) -> None:
+    """Add one line to ``evaluation.jsonl``."""
+    with (folder / EVALUATIONS).open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(line) + "\n")
+
+
+def read_evaluations(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of ``evaluation.jsonl``; a last line that was cut off is left out."""
+    path = folder / EVALUATIONS
+    lines = []
+    for text in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        with suppress(ValueError):
+            lines.append(json.loads(text))
+    return lines
+
+
+def forget_evaluations(folder: Path, step: int) -> list[dict[str, Any]]:
+    """Drop the lines that were written after ``step`` decisions, and return the rest."""
+    kept = [line for line in read_evaluations(folder) if line["step"] <= step]
+    with atomic_writer(folder / EVALUATIONS) as stream:
+        stream.writelines(json.dumps(line) + "\n" for line in kept)
+    return kept
+
+
+def _commit() -> str | None:
+    """The commit of the project's own checkout, marked where files differ from it."""
+    here = Path(__file__).resolve().parents[1]
+    if not (here / ".git").exists():
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12", "--match="],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def _point_latest(runs: Path, folder: Path) -> None:
+    """Let ``runs/latest`` lead to the newest run, where the system has symbolic links."""
+    link = runs / "latest"
+    with suppress(OSError, NotImplementedError):
+        if link.is_symlink() or not link.exists():
+            part = runs / f".latest.{os.getpid()}"
+            part.symlink_to(folder.name, target_is_directory=True)
+            part.replace(link)

@@ -1,0 +1,92 @@
+"""Turns short names such as ``drop:27``, ``runs/my_run`` or ``file.onnx@greedy`` into agents."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.base import Agent, AgentSpecError
+from tonk_env.rules import RuleSet
+
+OPPONENT_FILE = "opponent.onnx"
+MAX_DROP = 200
+FORMS = "random, greedy, drop:N (say drop:27), a run folder, or a file that ends in .onnx"
+MODES = ("sample", "greedy")
+
+
+@dataclass(frozen=True)
+class AgentSpec:
+    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``drop`` or ``onnx``."""
+
+    text: str
+    kind: str
+    param: int = 0
+    path: Path | None = None
+    greedy: bool = False
+
+
+def make_agent(spec: str | Agent, rules: RuleSet, num_players: int, seed: int = 0) -> Agent:
+    """Return the agent that ``spec`` names, for tables of these rules; an agent object is handed back as it is.
+
+    Exported agents draw from their policy unless ``@greedy`` asks for the likeliest action. Raises ``AgentSpecError``
+    for a text that names no agent and for a file that does not fit.
+    """
+    if not isinstance(spec, str):
+        if isinstance(spec, Agent):
+            return spec
+        raise AgentSpecError(f"{spec!r} is neither the name of an agent nor an object with act, reset, seed and name")
+    parsed = parse_spec(spec)
+    if parsed.path is not None:
+        from agents.onnx_agent import OnnxAgent
+
+        return OnnxAgent(parsed.path, rules, num_players, seed, greedy=parsed.greedy, name=parsed.text)
+    from agents.heuristics import Heuristic
+
+    return Heuristic(rules, num_players, parsed.kind, parsed.param, seed)
+
+
+def parse_spec(spec: str) -> AgentSpec:
+    """Take a spec apart and check its form; files are looked for, not read. Raises ``AgentSpecError``."""
+    text, at, mode = spec.rpartition("@") if "@" in spec else (spec, "", "")
+    if at and mode not in MODES:
+        raise AgentSpecError(f"agent {spec!r}: after @ stands {mode!r}, but only @sample and @greedy are known")
+    parsed = _parse_baseline(text) or _parse_path(text, mode == "greedy", spec)
+    if at and parsed.path is None:
+        raise AgentSpecError(f"agent {spec!r}: @{mode} is for exported policies; {text!r} always plays the same way")
+    return parsed
+
+
+def _parse_baseline(text: str) -> AgentSpec | None:
+    kind, colon, number = text.partition(":")
+    if kind in ("random", "greedy") and not colon:
+        return AgentSpec(text, kind)
+    if kind != "drop":
+        return None
+    if not (number.isascii() and number.isdigit() and int(number) <= MAX_DROP):
+        raise AgentSpecError(f"agent {text!r}: drop needs the highest count to drop at, 0 to {MAX_DROP}, as in drop:27")
+    return AgentSpec(f"drop:{int(number)}", kind, int(number))
+
+
+def _parse_path(text: str, greedy: bool, spec: str) -> AgentSpec:
+    path = Path(text)
+    if path.suffix == ".onnx":
+        if not path.is_file():
+            raise AgentSpecError(f"agent {spec!r}: there is no file {path}")
+        return AgentSpec(spec, "onnx", path=path, greedy=greedy)
+    if text and path.is_dir():
+        if not (path / OPPONENT_FILE).is_file():
+            raise AgentSpecError(
+                f"agent {spec!r}: the folder {path} holds no {OPPONENT_FILE}; finish the run or write one with `tonk export`"
+            )
+        return AgentSpec(spec, "onnx", path=path / OPPONENT_FILE, greedy=greedy)
+    raise AgentSpecError(f"agent {spec!r} is not known{_nearest(text)}; an agent is {FORMS}")
+
+
+def _nearest(text: str) -> str:
+    """Return ``: did you mean …?`` for the nearest baseline or run folder, or nothing."""
+    folder = Path(text).parent
+    beside = [str(folder / entry.name) for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
+    near = difflib.get_close_matches(text.partition(":")[0], ["random", "greedy", "drop"], 1, 0.6)
+    near = near or difflib.get_close_matches(text, beside, 1, 0.8)
+    return f": did you mean {near[0].replace('drop', 'drop:27')!r}?" if near else ""

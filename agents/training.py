@@ -1,0 +1,232 @@
+"""Training from the first deal to the exported opponent: build, learn, measure, keep the best, go on after a stop."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+
+from agents.callbacks import Clocks, TrainingCallback
+from agents.checkpoint import FOLDER, CheckpointStore, read_tensors, write_tensors
+from agents.config import TrainConfig
+from agents.exporting import export_network, export_run
+from agents.measure import final_evaluation, hardest_drop, measure, plain, score, strength, write_report
+from agents.network import Network, NetworkAgent, frozen_copy
+from agents.onnx_agent import OnnxAgent
+from agents.pool import OpponentPool
+from agents.ppo import TonkPPO
+from agents.progress import Display
+from agents.run_state import capture, load_weights, restore
+from agents.runs import BEST, OPPONENT, RUNS, append_evaluation, create_run, forget_evaluations, open_run, write_description
+from agents.selfplay import SelfPlayVecEnv
+from agents.signals import StopSignals
+
+__all__ = ["Trainer", "export_run", "resume", "train"]
+
+
+def train(
+    config: TrainConfig,
+    config_name: str = "run",
+    name: str | None = None,
+    runs: Path = RUNS,
+    console: Console | None = None,
+    stop_after: int | None = None,
+) -> Path:
+    """Train a new run and return its folder. ``stop_after`` iterations it stops as if asked to by Ctrl-C."""
+    run = create_run(config, config_name, name, runs)
+    Trainer(config, run, console).run(stop_after)
+    return run
+
+
+def resume(
+    run: Path, overrides: list[str] | None = None, console: Console | None = None, stop_after: int | None = None
+) -> Path:
+    """Go on with a run where its newest checkpoint stands. Overrides change its configuration for good.
+
+    Raises ``RunError``, ``ConfigError`` or ``CheckpointError``, each before anything is written.
+    """
+    config = open_run(run, overrides)
+    trainer = Trainer(config, run, console)
+    trainer.restore()
+    write_description(run, config)
+    trainer.run(stop_after)
+    return run
+
+
+class Trainer:
+    """One run in one process. The hooks (see ``callbacks.Hooks``) are called from the library's loop."""
+
+    def __init__(self, config: TrainConfig, run: Path, console: Console | None = None) -> None:
+        self.config, self.folder = config, run
+        self.console = console or Console()
+        self.rules, self.num_players = config.game.rule_set(), config.game.num_players
+        torch.set_num_threads(config.threads)
+        self.pool = OpponentPool(config.opponents, config.seed)
+        self.env = SelfPlayVecEnv(self.rules, self.num_players, config.ppo.num_tables, self.pool, config.seed)
+        self.model = TonkPPO(config, self.env, self.share_used)
+        self.pool.renew(frozen_copy(self.model.policy), 0, ())
+        self.store = CheckpointStore(run, config.checkpoints.keep)
+        self.clocks = Clocks()
+        self.display = Display(self.console)
+        self.signals = StopSignals(lambda: self.display.say("stopping after this iteration; once more to stop at once"))
+        self.iteration = 0
+        self.best: dict[str, Any] = {"score": None, "step": None}
+        self.settled = -1  # decisions at the last boundary that was worked off
+        self.stopping = False
+        self.stop_after: int | None = None
+        self._seconds_before = 0.0
+        self._started = time.monotonic()
+        self._rate_since = (time.monotonic(), 0)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training so far, those before a stop included."""
+        return self._seconds_before + time.monotonic() - self._started
+
+    def share_used(self, step: int) -> float:
+        """Share of the budget used after ``step`` decisions: of the decisions or of the minutes, whichever is more."""
+        budget = self.config.budget
+        by_time = self.seconds / (60 * budget.minutes) if budget.minutes else 0.0
+        return min(1.0, max(step / budget.decisions, by_time))
+
+    def restore(self) -> None:
+        """Load the newest checkpoint of the run folder. Raises ``CheckpointError``."""
+        checkpoint = self.store.load()
+        restore(self.config, checkpoint, self.model, self.env, self.pool)
+        meta = checkpoint.meta
+        self.iteration, self.best = meta["iteration"], meta["best"]
+        self.settled = self.model.num_timesteps
+        self._seconds_before = meta["seconds"]
+        forget_evaluations(self.folder, self.settled)
+        self.display.say(f"continuing {self.folder} at {self.settled:,} decisions")
+
+    def run(self, stop_after: int | None = None) -> None:
+        """Learn until the budget is used or a stop is asked for; then measure, export and report."""
+        self.stop_after = None if stop_after is None else self.iteration + stop_after
+        self.model.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder))]))
+        self._started = time.monotonic()
+        self._rate_since = (self._started, self.model.num_timesteps)
+        with self.display:
+            self.display.say(f"run folder {self.folder}")
+            with self.signals:
+                self._learn()
+            self.model.logger.close()
+            if self.share_used(self.model.num_timesteps) < 1:
+                self._say_stopped()
+                return
+            evaluation = self._finish()
+        self.console.print(evaluation.table())
+        self._say_finished()
+
+    def _learn(self) -> None:
+        left = self.config.budget.decisions - self.model.num_timesteps
+        if left > 0 and self.share_used(self.model.num_timesteps) < 1:
+            self.display.doing("dealing (the first time, the engine is compiled: up to half a minute)")
+            callback = TrainingCallback(self, self.clocks)
+            self.model.learn(left, callback, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
+
+    def playing(self, step: int) -> bool:
+        """Show progress; False once a boundary has decided to stop."""
+        self.display.update(step, self.share_used(step))
+        return not self.stopping
+
+    def learning(self) -> None:
+        """Show that the update is going on."""
+        self.display.doing("learning")
+
+    def between_iterations(self, step: int) -> None:
+        """Log, measure, renew the pool and write a checkpoint: everything that happens at a boundary, once for each."""
+        if step == self.settled or self.stopping:
+            return
+        used = self.share_used(step)
+        if step:
+            self.iteration += 1
+            network = frozen_copy(self.model.policy)
+            self._log(step)
+            if used >= 1 or self.iteration % self.config.evaluation.every == 0:
+                self._evaluate(network, step)
+            self.pool.renew(network, self.iteration, self.env.playing())
+        self.stopping = used >= 1 or self.signals.requested or self.iteration == self.stop_after
+        if self.stopping or self.iteration % self.config.checkpoints.every == 0:
+            self._save(step)
+        if step:
+            self.model.logger.dump(step)
+        self.settled = step
+        self.display.doing("playing")
+
+    def _log(self, step: int) -> None:
+        now, (before, at) = time.monotonic(), self._rate_since
+        self._rate_since = (now, step)
+        values = self.env.statistics.take()
+        values["time/decisions_per_second"] = (step - at) / max(1e-9, now - before)
+        for name, share in self.clocks.shares(self.env.take_seconds()).items():
+            values[f"time/share_{name}"] = share
+        values["pool/policies_loaded"] = len(self.pool.networks)
+        values["pool/snapshots"] = len(self.pool.ring)
+        values["train/entropy_weight"] = self.model.ent_coef
+        for name, value in values.items():
+            self.model.logger.record(name, value)
+
+    def _evaluate(self, network: Network, step: int) -> None:
+        """Measure the current weights in games of their own and keep them if they are the best so far."""
+        setting = self.config.evaluation
+        agent = NetworkAgent(network, "learner", greedy=setting.play == "greedy")
+        payoffs = measure(agent, setting.opponents, self.config, self.display.part("evaluating"))
+        value = score(payoffs)
+        better = self.best["score"] is None or value > self.best["score"]
+        for spec, estimate in payoffs.items():
+            self.model.logger.record(f"eval/payoff_vs_{spec}", estimate.mean)
+        self.model.logger.record("eval/score", value)
+        line = {"step": step, "iteration": self.iteration, "seconds": round(self.seconds, 1), "score": value, "best": better}
+        append_evaluation(self.folder, {**line, "payoffs": {spec: plain(one) for spec, one in payoffs.items()}})
+        self.display.payoffs = "  ".join(f"{spec} {one.mean:+.3f}±{one.half_width:.3f}" for spec, one in payoffs.items())
+        if better:
+            self.best = {"score": value, "step": step, "payoffs": {spec: plain(one) for spec, one in payoffs.items()}}
+            write_tensors(self._best_file, {"weights": network.state_dict(), **self._position(step)})
+            measured = {"deals": setting.deals, "seed": setting.seed, "payoffs": self.best["payoffs"]}
+            self._export(network, step, measured)
+
+    def _save(self, step: int) -> None:
+        meta = {"iteration": self.iteration, "seconds": self.seconds, "best": self.best}
+        self.store.save(step, capture(self.config, self.model, self.env, self.pool, meta))
+
+    def _finish(self) -> Any:
+        """Measure the best policy as it was exported, write the report and the final card."""
+        best = read_tensors(self._best_file)
+        network = load_weights(self.config, best["weights"])
+        self._export(network, int(best["step"]), {})
+        greedy = self.config.evaluation.play == "greedy"
+        agent = OnnxAgent(self.folder / OPPONENT, self.rules, self.num_players, greedy=greedy, name="trained")
+        drop = hardest_drop(agent, self.config, self.display.part("looking for the hardest drop:N"))
+        evaluation = final_evaluation(agent, self.config, drop, self.display.part("final evaluation"))
+        self._export(network, int(best["step"]), strength(evaluation))
+        write_report(self.folder, evaluation)
+        return evaluation
+
+    def _export(self, network: Network, step: int, measured: dict[str, Any]) -> None:
+        export_network(network, self.folder / OPPONENT, self.config, self.folder.name, step, measured)
+
+    @property
+    def _best_file(self) -> Path:
+        folder = self.folder / FOLDER
+        folder.mkdir(exist_ok=True)
+        return folder / BEST
+
+    def _position(self, step: int) -> dict[str, Any]:
+        return {"step": step, "iteration": self.iteration, "score": float(self.best["score"])}
+
+    def _say_stopped(self) -> None:
+        self.display.say(f"stopped at {self.settled:,} decisions; go on with  python train.py --resume {self.folder}")
+
+    def _say_finished(self) -> None:
+        opponent = self.folder / OPPONENT
+        self.display.say(
+            f"trained on {self.settled:,} decisions in {self.seconds / 60:.1f} minutes; best policy from {self.best['step']:,}\n"
+            f"opponent  {opponent}\n"
+            f"report    {self.folder / 'report'}\n"
+            f"play it   tonk play {opponent}    curves   tensorboard --logdir {self.folder}"
+        )

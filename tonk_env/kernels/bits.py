@@ -1,0 +1,137 @@
+"""Bit arithmetic and counter-based random numbers: the one JIT switch and the few operations everything else is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+COMPILED = not numba.config.DISABLE_JIT
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _stamp() -> tuple[tuple[str, int, int], ...]:
+    """Names, times and sizes of every file that compiled code is made from."""
+    package = Path(__file__).parents[1]
+    files = sorted(package.glob("kernels/*.py")) + [package / f"{name}.py" for name in ("state", "actions", "cards", "spreads")]
+    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+
+
+STAMP = _stamp()
+
+
+def _compile(function: F, **options: Any) -> F:
+    """Compile with a cache on disk that is thrown away when any of the files above changes.
+
+    Numba looks at the file of the function alone; a kernel that calls another, or reads a record whose dtype has changed,
+    would run old code on new data.
+    """
+    compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
+    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if cache_file is not None:
+        cache_file._source_stamp = STAMP
+    return compiled  # type: ignore[no-any-return]
+
+
+def jit(function: F) -> F:
+    """Compile a kernel, kept on disk between processes."""
+    return _compile(function)
+
+
+def inline(function: F) -> F:
+    """Compile a small kernel into its callers."""
+    return _compile(function, inline="always")
+
+
+if COMPILED:
+
+    @intrinsic
+    def popcount(typingctx: Any, x: Any) -> Any:
+        """Number of set bits."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
+
+        return types.int64(types.uint64), codegen
+
+    @intrinsic
+    def lowest(typingctx: Any, x: Any) -> Any:
+        """Index of the lowest set bit; 64 for an empty set."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+        return types.int64(types.uint64), codegen
+
+else:
+    np.seterr(over="ignore")  # 64-bit products wrap, as they do compiled
+
+    def popcount(x: Any) -> int:
+        """Number of set bits."""
+        return int(x).bit_count()
+
+    def lowest(x: Any) -> int:
+        """Index of the lowest set bit; 64 for an empty set."""
+        value = int(x)
+        return (value & -value).bit_length() - 1 if value else 64
+
+
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+
+
+@inline
+def bit(index):
+    """Set with one bit."""
+    return np.uint64(1) << np.uint64(index)
+
+
+@inline
+def has(bits, index):
+    """Whether a bit is set."""
+    return (bits >> np.uint64(index)) & np.uint64(1) != np.uint64(0)
+
+
+@inline
+def without_lowest(bits):
+    """The set without its lowest bit."""
+    return bits & (bits - np.uint64(1))
+
+
+@jit
+def nth(bits, n):
+    """Index of the n-th set bit, from 0."""
+    for _ in range(n):
+        bits = bits & (bits - np.uint64(1))
+    return lowest(bits)
+
+
+@jit
+def mix(x):
+    """Scramble 64 bits (the finaliser of splitmix64, Steele, Lea and Flood 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@jit
+def draw(key, counter):
+    """The counter-th 64-bit number of a key."""
+    return mix(key + (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+
+
+@inline
+def below(random, n):
+    """A number in [0, n) from the high half of a random word (bias below n / 2**32)."""
+    return np.int64(((random >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

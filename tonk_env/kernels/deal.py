@@ -1,0 +1,121 @@
+"""Dealing (R4): a deck is a function of seed, table and hand number; cards are shuffled only as far as they are dealt."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tonk_env.cards import BIT_OF_CARD
+from tonk_env.kernels.bits import ZERO, below, bit, draw, has, jit, mix
+from tonk_env.kernels.held import all_in_spreads
+from tonk_env.kernels.lay import clear_spreads
+from tonk_env.state import NOBODY
+
+
+@jit
+def deck_key(seed, table_id, deal):
+    """Key of one deck. Neighbouring seeds, tables and hands share nothing."""
+    key = mix(np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15))
+    key = mix(key ^ (np.uint64(table_id) + np.uint64(0xD1B54A32D192ED03)))
+    return mix(key ^ (np.uint64(deal) + np.uint64(0x8CB92BA72F3D8DD7)))
+
+
+@jit
+def next_card(rule, t):
+    """Card number of the next card of the deck: one step of a Fisher-Yates shuffle from the front."""
+    at = np.int64(t.dealt)
+    if not t.stacked:
+        other = at + below(draw(t.key, at), rule.deck_size - at)
+        card = t.deck[other]
+        t.deck[other] = t.deck[at]
+        t.deck[at] = card
+    t.dealt = at + 1
+    return np.int64(t.deck[at])
+
+
+@jit
+def finish_shuffle(rule, t):
+    """Deal order of the cards still in the stock, without drawing them: completes ``deck``."""
+    dealt = t.dealt
+    for _ in range(rule.deck_size - np.int64(dealt)):
+        next_card(rule, t)
+    t.dealt = dealt
+
+
+@jit
+def stock_size(rule, t):
+    """Cards left in the stock."""
+    return np.int64(rule.deck_size) - np.int64(t.dealt)
+
+
+@jit
+def push_pile(t, card, thrower):
+    """Put a card on the discard pile; NOBODY throws the upcard."""
+    t.pile[t.pile_size] = card
+    t.pile_size += 1
+    t.thrown[thrower] |= bit(BIT_OF_CARD[card])
+
+
+@jit
+def pop_pile(t):
+    """Take the top of the discard pile. Returns its card number."""
+    t.pile_size -= 1
+    card = np.int64(t.pile[t.pile_size])
+    keep = ~bit(BIT_OF_CARD[card])
+    for i in range(7):
+        t.thrown[i] &= keep
+    return card
+
+
+@jit
+def clear_hand(t):
+    """Reset everything that belongs to one hand."""
+    for seat in range(6):
+        t.hand[seat] = t.known[seat] = ZERO
+        t.thrown[seat] = ZERO
+        t.waiting[seat] = t.frozen[seat] = 0
+    t.thrown[NOBODY] = ZERO
+    clear_spreads(t)
+    t.taken = ZERO
+    t.turns = t.hits = t.last_left = 0
+    t.pile_size = t.dealt = 0
+    t.tunker = -1
+    t.must_use = t.tunk_clean = False
+
+
+@jit
+def left_of(t, seat, among):
+    """Next seat to the left among some seats (R10)."""
+    for _ in range(6):
+        seat = seat + 1 if seat + 1 < t.num_players else 0
+        if (among >> seat) & 1:
+            return seat
+    return seat
+
+
+@jit
+def deal_cards(rule, t):
+    """Deal a hand to the live seats, one card at a time from the seat that plays first, then the upcard (R4)."""
+    if not t.stacked:
+        t.key = deck_key(t.seed, t.table_id, t.deal)
+        for i in range(rule.deck_size):
+            t.deck[i] = rule.deck[i]
+    live = np.int64(t.in_hand)
+    seat = np.int64(t.start)
+    players = 0
+    for i in range(t.num_players):
+        players += (live >> i) & 1
+    for _ in range(players * rule.hand_size):
+        t.hand[seat] |= bit(BIT_OF_CARD[next_card(rule, t)])
+        seat = left_of(t, seat, live)
+    if rule.upcard:
+        push_pile(t, next_card(rule, t), NOBODY)
+
+
+@jit
+def is_opening(rule, held, points):
+    """Whether a dealt hand is an opening tonk (R7). ``points`` is its plain total."""
+    if points < 128 and has(rule.opening_counts[points >> 6], points & 63):
+        return True
+    if points <= rule.opening_at_most or points >= rule.opening_at_least:
+        return True
+    return rule.opening_spread and all_in_spreads(rule, held)

@@ -1,0 +1,424 @@
+"""One table, checked: what people, tests, records and the PettingZoo door play on. The rules themselves are the kernels'."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tonk_env.actions import num_actions
+from tonk_env.cards import BIT_OF_CARD, CARD_NAMES, cards_of, parse_card
+from tonk_env.kernels.apply import apply
+from tonk_env.kernels.deal import finish_shuffle
+from tonk_env.kernels.match import MAX_DEALS, book_hand, deal_next, start_match
+from tonk_env.kernels.observe import is_legal, view_of, write_mask, write_view
+from tonk_env.notation import NotationError, action_name, parse_action, spread_words
+from tonk_env.observation import ObservationLayout
+from tonk_env.rules import RuleSet, make_rules
+from tonk_env.seeding import series_seed
+from tonk_env.state import VIEW_DTYPE, Ending, Phase, ending_name, new_tables
+
+Rules = str | RuleSet | Mapping[str, Any]
+
+
+class IllegalMoveError(ValueError):
+    """A move that the rules do not allow here, with the reason."""
+
+
+class DeckError(ValueError):
+    """A deck that is not the rule set's deck, each card once."""
+
+
+@dataclass(frozen=True)
+class HandResult:
+    """A finished hand: everything that section 13 of the rules records, from the deck to the result."""
+
+    rules: RuleSet
+    match: int
+    hand: int
+    players: int
+    seats: list[int]
+    start: int
+    totals: list[float | None]
+    deck: list[int]
+    moves: list[str]
+    ending: str
+    counts: list[float | None]
+    scores: list[float | None]
+    winners: list[int]
+
+    def to_record(self) -> dict[str, Any]:
+        """The hand as the JSON object of section 13: totals, counts and scores as whole numbers where they are."""
+        result = "scores" if self.rules.settlement == "points" else "payoffs"
+        return {
+            "record": 1, "match": self.match, "hand": self.hand, "rules": self.rules.to_dict(), "players": self.players,
+            "seats": self.seats, "start": self.start, "totals": _plain(self.totals),
+            "deck": " ".join(CARD_NAMES[c] for c in self.deck), "moves": self.moves, "ending": self.ending,
+            "counts": _plain(self.counts), result: _plain(self.scores), "winners": self.winners,
+        }
+
+
+def _plain(values: Sequence[float | None]) -> list[float | int | None]:
+    """Whole numbers as ints, others rounded to nine decimals."""
+    return [None if v is None else int(v) if float(v).is_integer() else round(float(v), 9) for v in values]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A spread on the table: its owner, its kind (``book`` or ``run``), and the words of its places."""
+
+    owner: int
+    kind: str
+    words: str
+    cards: list[tuple[int, int]]  # (card number, card number of its place)
+
+
+class Table:
+    """One table of Tonk with checked moves. No RL in here.
+
+    Args:
+        rules: preset name, RuleSet, or ``{"preset": …, "set": {…}}``.
+        num_players: seats; None takes the rule set's usual number.
+        seed: of the series of deals, any whole number from 0; None takes one from the system at the first reset.
+        table: number of the series within the seed.
+
+    Raises:
+        RuleSetError: for rules or a number of players that are not allowed.
+    """
+
+    def __init__(self, rules: Rules = "points", num_players: int | None = None, seed: int | None = None, table: int = 0):
+        self.rules = make_rules(rules)
+        self.num_players = self.rules.check_players(num_players)
+        self.layout = ObservationLayout(self.rules, self.num_players)
+        self.num_actions = num_actions(self.rules)
+        self._rule = self.rules.record()
+        self._tables = new_tables(1)
+        self._t = self._tables[0]
+        self._t.num_players = self.num_players
+        self._t.table_id = table
+        self._t.phase = Phase.OVER
+        self._seeded = False
+        self._started = False
+        self._match = -1
+        self._moves: list[str] = []
+        self._totals_before: list[float | None] = []
+        self.opened: list[HandResult] = []
+        self.last_hand: HandResult | None = None
+        self.truncated = False
+        if seed is not None:
+            self._seed(seed)
+
+    # -- episodes ------------------------------------------------------------------------------------------------
+
+    def _seed(self, seed: int) -> None:
+        self._t.seed = series_seed(seed)
+        self._t.deal = 0
+        self._seeded = True
+        self._match = -1
+
+    def reset(self, seed: int | None = None, deck: str | Sequence[str | int] | None = None) -> None:
+        """Begin an episode: a match of the rule set, at its first decision.
+
+        Args:
+            seed: start the series of deals of this seed; None goes on with the next deals of the current series.
+            deck: cards of the first hand in dealing order (R4), as names, numbers, or one string of names.
+
+        Raises:
+            DeckError: when the deck has a missing, repeated or foreign card.
+            RuleSetError: when the rules settle every hand on the deal.
+        """
+        order = None if deck is None else self._check_deck(deck)
+        if seed is not None or not self._seeded:
+            self._seed(np.random.SeedSequence().entropy if seed is None else seed)  # type: ignore[arg-type]
+        self.opened, self._started, self.truncated = [], True, False
+        for _ in range(MAX_DEALS):
+            start_match(self._rule, self._t)
+            self._match += 1
+            self._deal(order)
+            order = None
+            self.opened += self._settle()
+            if not self.over:
+                return
+        raise IllegalMoveError(f"the rules {self.rules.preset!r} settled {MAX_DEALS} hands in a row on the deal: no decision")
+
+    def _check_deck(self, deck: str | Sequence[str | int]) -> list[int]:
+        """Card numbers of a stacked deck."""
+        cards = deck.split() if isinstance(deck, str) else list(deck)
+        try:
+            order = [parse_card(c) if isinstance(c, str) else int(c) for c in cards]
+        except ValueError as error:
+            raise DeckError(f"deck: {error}") from None
+        wanted = {int(c) for c in self._rule.deck[: self.rules.deck_size]}
+        seen: set[int] = set()
+        for position, card in enumerate(order):
+            name = CARD_NAMES[card] if 0 <= card < len(CARD_NAMES) else str(card)
+            if card not in wanted:
+                raise DeckError(f"deck: card {name} at position {position} is not in the deck of these rules")
+            if card in seen:
+                raise DeckError(f"deck: card {name} at position {position} is there twice")
+            seen.add(card)
+        missing = sorted(wanted - seen)
+        if missing:
+            names = " ".join(CARD_NAMES[c] for c in missing[:5]) + (" …" if len(missing) > 5 else "")
+            raise DeckError(f"deck: {len(missing)} of {self.rules.deck_size} cards are missing: {names}")
+        return order
+
+    def _deal(self, order: list[int] | None = None) -> None:
+        """Deal the next hand, from a stacked deck if there is one."""
+        if order is not None:
+            self._t.deck[: len(order)] = order
+            self._t.stacked = True
+        self._moves = []
+        self._totals_before = [float(self._t.totals[s]) if self._t.live >> s & 1 else None for s in range(self.num_players)]
+        stacked = bool(self._t.stacked)
+        deal_next(self._rule, self._t)
+        self._t.stacked = stacked  # the kernels forget it: only this hand is stacked
+
+    def _settle(self) -> list[HandResult]:
+        """Book finished hands and deal on until there is a decision or the match is over."""
+        finished = []
+        while self._t.phase == Phase.OVER and not self._t.match_over:
+            finished.append(self._result())
+            self.last_hand = finished[-1]
+            book_hand(self._rule, self._t)
+            self._t.stacked = False
+            if not self._t.match_over:
+                self._deal()
+        self.truncated = self.over and self.rules.single_hand and bool(self._t.cut_short)
+        return finished
+
+    def _result(self) -> HandResult:
+        """The finished hand on the table."""
+        t, n = self._t, self.num_players
+        seats = [s for s in range(n) if t.in_hand >> s & 1]
+        return HandResult(
+            rules=self.rules, match=self._match, hand=int(t.hands_dealt) - 1, players=n, seats=seats, start=int(t.start),
+            totals=self._totals_before, deck=self.deck, moves=list(self._moves), ending=ending_name(t.ending),
+            counts=[float(t.counts[s]) if s in seats else None for s in range(n)],
+            scores=[float(t.scores[s]) if s in seats else None for s in range(n)],
+            winners=[s for s in range(n) if t.winners >> s & 1],
+        )
+
+    # -- moves ---------------------------------------------------------------------------------------------------
+
+    def verify(self, action: int | str) -> int:
+        """Action number of a legal move. Raises IllegalMoveError with the reason for anything else."""
+        if not self._started:
+            raise IllegalMoveError("no hand has been dealt: call reset() first")
+        if self.over:
+            raise IllegalMoveError("the episode is over: call reset() for the next one")
+        if isinstance(action, str):
+            return self.parse(action)
+        if isinstance(action, bool) or not isinstance(action, int | np.integer):
+            raise IllegalMoveError(f"a move is an action number or its words, not {action!r}")
+        if not 0 <= action < self.num_actions:
+            raise IllegalMoveError(f"action {action} is out of range: 0 to {self.num_actions - 1} under these rules")
+        if not is_legal(self._t, int(action)):
+            raise IllegalMoveError(f"{self.words(int(action))!r} (action {action}) {self._why_not()}")
+        return int(action)
+
+    def _why_not(self) -> str:
+        """Tail of the sentence about an illegal move."""
+        legal = self.legal_words()
+        shown = ", ".join(legal[:6]) + (f" and {len(legal) - 6} more" if len(legal) > 6 else "")
+        return f"is not legal for seat {self.seat} in phase {self.phase.name}: legal are {shown}"
+
+    def can(self, action: int | str) -> bool:
+        """Whether a move is legal now."""
+        try:
+            self.verify(action)
+        except IllegalMoveError:
+            return False
+        return True
+
+    def step(self, action: int | str) -> list[HandResult]:
+        """Play a legal move. Returns the hands that ended by it, those settled on the next deals too.
+
+        Raises IllegalMoveError, with nothing changed, when the move is not legal.
+        """
+        number = self.verify(action)
+        self._moves.append(f"{self.seat} {self.words(number)}")
+        self._t.rewards[:] = 0.0
+        apply(self._rule, self._t, number)
+        return self._settle() if self._t.phase == Phase.OVER else []
+
+    def words(self, action: int) -> str:
+        """Words of an action for the seat on turn (section 13)."""
+        return action_name(int(action), self.rules, int(self._t.hand[self._t.turn]))
+
+    def parse(self, words: str) -> int:
+        """Action number of the words of a legal move. Raises IllegalMoveError when they are not one."""
+        for action in self.legal_actions():
+            if self.words(int(action)) == words:
+                return int(action)
+        try:
+            parse_action(words, self.rules)
+        except NotationError as error:
+            if "=" not in words:
+                raise IllegalMoveError(str(error)) from None
+        raise IllegalMoveError(f"{words!r} {self._why_not()}")
+
+    # -- what is there -------------------------------------------------------------------------------------------
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended (or none has begun)."""
+        return bool(self._t.match_over) or not self._started
+
+    @property
+    def phase(self) -> Phase:
+        """Where the turn stands."""
+        return Phase(int(self._t.phase))
+
+    @property
+    def seat(self) -> int:
+        """Seat on turn, -1 when the episode is over."""
+        return -1 if self.over else int(self._t.turn)
+
+    @property
+    def action_mask(self) -> np.ndarray:
+        """Legal moves of the seat on turn: int8, shape ``(num_actions,)``, all zero when the episode is over."""
+        mask = np.zeros(self.num_actions, dtype=np.int8)
+        if not self.over:
+            write_mask(self._t.legal, mask)
+        return mask
+
+    def mask(self, seat: int) -> np.ndarray:
+        """The action mask as a seat sees it: zeros off turn."""
+        return self.action_mask if seat == self.seat else np.zeros(self.num_actions, dtype=np.int8)
+
+    def legal_actions(self) -> np.ndarray:
+        """Legal action numbers, rising: int64."""
+        return np.flatnonzero(self.action_mask)
+
+    def legal_words(self) -> list[str]:
+        """Legal moves in words, sorted by text."""
+        return sorted(self.words(int(a)) for a in self.legal_actions())
+
+    def observation(self, seat: int) -> np.ndarray:
+        """What a seat may know (R39): int8 of zeros and ones, shape ``(layout.size,)``."""
+        view = np.zeros(1, VIEW_DTYPE)[0]
+        row = np.zeros(self.layout.size, dtype=np.int8)
+        view_of(self._rule, self.layout.record, self._t, seat, view)
+        write_view(self.layout.record, view, row)
+        return row
+
+    @property
+    def rewards(self) -> np.ndarray:
+        """Rewards of the last step (R40): float64, one a seat. After reset: of hands settled on the deal."""
+        return self._t.rewards[: self.num_players].copy()  # type: ignore[no-any-return]
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Totals of the match: float64, one a seat."""
+        return self._t.totals[: self.num_players].copy()  # type: ignore[no-any-return]
+
+    @property
+    def live(self) -> np.ndarray:
+        """Seats still in the match: bool, one a seat."""
+        return np.array([bool(self._t.live >> s & 1) for s in range(self.num_players)])
+
+    def places(self) -> list[float]:
+        """Places in the match (R37), 0 for a seat that has none yet."""
+        return [float(p) for p in self._t.places[: self.num_players]]
+
+    def hand(self, seat: int) -> list[int]:
+        """Card numbers held by a seat, rising. Everybody's cards are to be had here: this is the table, not a view."""
+        return cards_of(int(self._t.hand[seat]))
+
+    @property
+    def deck(self) -> list[int]:
+        """The whole deck of this hand in dealing order, the undealt part too."""
+        whole = self._tables.copy()
+        finish_shuffle(self._rule, whole[0])
+        return [int(c) for c in whole[0].deck[: self.rules.deck_size]]
+
+    @property
+    def stock_size(self) -> int:
+        """Cards left in the stock."""
+        return int(self.rules.deck_size) - int(self._t.dealt)
+
+    @property
+    def pile(self) -> list[tuple[int, int | None]]:
+        """The discard pile, bottom first: (card number, seat that threw it or None for the upcard)."""
+        throwers = [s for s in range(self.num_players)]
+        pile = []
+        for card in self._t.pile[: self._t.pile_size]:
+            bit = int(BIT_OF_CARD[card])
+            by = next((s for s in throwers if int(self._t.thrown[s]) >> bit & 1), None)
+            pile.append((int(card), by))
+        return pile
+
+    @property
+    def top(self) -> int | None:
+        """Card number on top of the discard pile."""
+        return int(self._t.pile[self._t.pile_size - 1]) if self._t.pile_size else None
+
+    @property
+    def start(self) -> int:
+        """Seat that played first in this hand."""
+        return int(self._t.start)
+
+    @property
+    def hand_number(self) -> int:
+        """Number of this hand among those dealt in the match, from 0."""
+        return int(self._t.hands_dealt) - 1
+
+    @property
+    def hands_played(self) -> int:
+        """Hands of the match that count as played."""
+        return int(self._t.hands_played)
+
+    @property
+    def moves(self) -> list[str]:
+        """Moves of the hand so far, ``"0 draw"`` and so on."""
+        return list(self._moves)
+
+    @property
+    def record(self) -> Any:
+        """The table's record (a scalar of TABLE_DTYPE), for tools that look closer."""
+        return self._t
+
+    def spreads(self) -> list[Spread]:
+        """Spreads on the table in the order laid."""
+        t, found = self._t, []
+        for i in range(int(t.num_spreads)):
+            places, wilds = int(t.spread_places[i]), int(t.spread_wilds[i])
+            cards = [(c, c) for c in cards_of(places & ~wilds)]
+            names = {}
+            for wild, bit in enumerate((13, 29, 1, 17, 33, 49)):
+                if t.wild_spread[wild] == i:
+                    card, place = cards_of(1 << bit)[0], cards_of(1 << int(t.wild_place[wild]))[0]
+                    cards.append((card, place))
+                    names[place] = f"{CARD_NAMES[card]}={CARD_NAMES[place]}"
+            words = " ".join(names.get(place, CARD_NAMES[place]) for place in sorted(p for _, p in cards))
+            kind = "run" if t.spread_kind[i] else "book"
+            found.append(Spread(int(t.spread_owner[i]), kind, words, sorted(cards, key=lambda pair: pair[1])))
+        return found
+
+    def copy(self) -> Table:
+        """An independent copy."""
+        return copy.deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_t"], state["_rule"], state["layout"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.layout = ObservationLayout(self.rules, self.num_players)
+        self._rule = self.rules.record()
+        self._t = self._tables[0]
+
+    def render(self, seat: int | None = None) -> str:
+        """The table as text, from a seat's view, or with all hands open when ``seat`` is None."""
+        from tonk_env.render import render_text
+
+        return render_text(self, seat)
+
+
+__all__ = ["DeckError", "Ending", "HandResult", "IllegalMoveError", "Phase", "Spread", "Table", "spread_words"]
