@@ -38,6 +38,7 @@ train: $(INSTALLED) ## Train by self-play, evaluate and export (CONFIG=configs/q
 	$(PY) train.py $(CONFIG)
 
 test: test-interpreted ## Run all tests, the rule tests also with the kernels uncompiled
+	$(PY) -m tonk_env.warmup
 	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile
 
 test-interpreted: $(INSTALLED) ## Run the rule tests with the kernels uncompiled

@@ -9,6 +9,8 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,11 +68,11 @@ def _doors() -> Iterator[tuple[str, int, str, Callable[[], Stepper]]]:
     """Yield (name, players, preset, maker of a function that plays a little and returns the decisions made)."""
     for players in range(SMALLEST, LARGEST + 1):
         rules = RULES if players <= 4 else "rockets"
-        yield "batch, random actions chosen inside", players, rules, lambda p=players, r=rules: _batch(r, p)
-    yield "batch, actions from outside", 2, RULES, lambda: _batch_outside(RULES, 2)
-    yield "one table, Python loop", 2, RULES, lambda: _table(RULES, 2)
-    yield "PettingZoo AEC loop", 2, RULES, lambda: _aec(RULES, 2)
-    yield "Gymnasium, one learner against random", 2, RULES, lambda: _single(RULES, 2)
+        yield "batch, random actions chosen inside", players, rules, partial(_batch, rules, players)
+    yield "batch, actions from outside", 2, RULES, partial(_batch_outside, RULES, 2)
+    yield "one table, Python loop", 2, RULES, partial(_table, RULES, 2)
+    yield "PettingZoo AEC loop", 2, RULES, partial(_aec, RULES, 2)
+    yield "Gymnasium, one learner against random", 2, RULES, partial(_single, RULES, 2)
 
 
 def _batch(rules: str, players: int) -> Stepper:
@@ -204,8 +206,8 @@ def write_rates(rates: list[Rate], path: str | os.PathLike[str], seconds: float,
 def _processor() -> str:
     """Return the name of the processor where the system tells it."""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as stream:
-            names = [line.partition(":")[2].strip() for line in stream if line.startswith("model name")]
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
-        names = []
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()

@@ -15,9 +15,11 @@ from typer.core import TyperGroup
 USAGE_ERROR = 2
 INTERRUPTED = 130
 OWN_PACKAGES = ("tonk_env", "agents")
-ClickException = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+ClickException: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
-Specs = Annotated[list[str], typer.Argument(metavar="SPEC...", help="Agents: random, greedy, drop:N, a run folder, FILE.onnx.")]
+Specs = Annotated[
+    list[str], typer.Argument(metavar="SPEC...", help="Agents: random, greedy, drop:N, a run folder, FILE.onnx.")
+]
 Preset = Annotated[str, typer.Option("--rules", metavar="PRESET", help="Rule set to start from; see `tonk rules`.")]
 Players = Annotated[int | None, typer.Option("--players", metavar="N", help="Seats at the table.")]
 Options = Annotated[
@@ -42,10 +44,10 @@ class SentenceGroup(TyperGroup):
             sentence = explain(error)
             if sentence is None:
                 raise
-            print(f"tonk: {sentence}", file=sys.stderr)
+            typer.echo(f"tonk: {sentence}", err=True)
             sys.exit(USAGE_ERROR)
         if status == INTERRUPTED:
-            print("tonk: interrupted", file=sys.stderr)
+            typer.echo("tonk: interrupted", err=True)
         sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -56,7 +58,7 @@ def explain(error: Exception) -> str | None:
     if type(error).__module__.partition(".")[0] in OWN_PACKAGES:
         return _one_line(str(error))
     if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] not in OWN_PACKAGES:
-        return f"this command needs the package {error.name}: install the project with its extras, as in pip install '.[all]'"
+        return f"this command needs the package {error.name}: install the extras, as in pip install 'tonk-env[all]'"
     if isinstance(error, OSError):
         return _one_line(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
     return None
@@ -85,10 +87,10 @@ def tonk(
     if version:
         from importlib.metadata import version as installed
 
-        print(f"tonk-env {installed('tonk-env')}")
+        typer.echo(f"tonk-env {installed('tonk-env')}")
         raise typer.Exit()
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        typer.echo(context.get_help())
 
 
 @app.command()
@@ -114,8 +116,8 @@ def evaluate(
     deals: Annotated[int, typer.Option("--deals", min=1, help="Deals; each is played in all seatings.")] = 1000,
     seed: Seed = 0,
     json: JsonFile = None,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the result (.png .pdf .svg).")] = None,
-    together: Annotated[bool, typer.Option("--together", help="Seat all agents at one table instead of in pairs.")] = False,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png .pdf .svg).")] = None,
+    together: Annotated[bool, typer.Option("--together", help="Seat all agents at one table, not in pairs.")] = False,
     ratings: Annotated[bool, typer.Option("--ratings", help="Add OpenSkill ratings.")] = False,
     batch_tables: Annotated[int, typer.Option("--batch-tables", min=1, help="Tables in play at once.")] = 2048,
 ) -> None:
@@ -134,7 +136,7 @@ def evaluate(
 @app.command()
 def record(
     specs: Specs,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.jsonl", help="File to write, one hand a line.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.jsonl", help="File to write.")],
     rules: Preset = "points",
     players: Players = None,
     set_: Options = None,
@@ -199,11 +201,11 @@ def info(
 
 @app.command()
 def play(
-    specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Opponents, one for each other seat.")] = None,
+    specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Opponents, your left first.")] = None,
     rules: Preset = "points",
     players: Players = None,
     set_: Options = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the deals; otherwise new ones each time.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the deals; else new ones.")] = None,
     seat: Annotated[int, typer.Option("--seat", min=0, help="Your seat.")] = 0,
 ) -> None:
     """Play against agents in the terminal."""

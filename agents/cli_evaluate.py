@@ -24,7 +24,7 @@ def run_evaluation(
     ratings: bool,
     batch_tables: int,
 ) -> None:
-    """Evaluate, print the tables and write the files; everything that could be refused is refused before play begins."""
+    """Evaluate, print the tables and write the files; what can be refused is refused before play begins."""
     from agents.evaluate import evaluate, unit_of
     from agents.plots import check_format
 
@@ -47,7 +47,8 @@ def run_evaluation(
         result.plot(plot_file)
     screen = console()
     screen.print(result.table())
-    screen.print(f"{result.episodes:,} {noun} in {result.seconds:.1f} s ({result.episodes / result.seconds:,.0f} a second)")
+    rate = result.episodes / result.seconds
+    screen.print(f"{result.episodes:,} {noun} in {result.seconds:.1f} s ({rate:,.0f} a second)")
 
 
 def run_bench(json_file: Path | None, seconds: float, repeats: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -16,7 +17,7 @@ from tonk_env.files import check_writable
 
 def run_export(run: Path, output: Path) -> None:
     """Export the best policy of a run, or one checkpoint, and say what was written."""
-    from agents.training import export_run
+    from agents.exporting import export_run
 
     check_writable(output)
     export_run(run, output)
@@ -31,7 +32,7 @@ def print_card(file: Path, as_json: bool) -> None:
     data, text = read_opponent(file)
     card = read_card(text, str(file))
     if as_json:
-        print(json.dumps(card, indent=1))
+        typer.echo(json.dumps(card, indent=1))
         return
     grid = Grid(title=Text(f"{file} ({len(data):,} bytes)"), title_justify="left", show_header=False)
     grid.add_column("entry", no_wrap=True)

@@ -56,7 +56,7 @@ def _plain(text: str) -> Any:
 
 
 def seats_for(rules: RuleSet, players: int | None, specs: int, spare: int = 0) -> int:
-    """Return the number of players: as asked, else one seat for each spec (and ``spare`` more), else the least allowed."""
+    """Return the number of players: as asked, else a seat a spec (and ``spare`` more), else the least allowed."""
     if players is None and specs > 1:
         players = specs + spare
     return rules.check_players(players)

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 
 import numpy as np
+import typer
 
 from agents.base import Agent, AgentSpecError
 from agents.cli_options import rules_from, seats_for
@@ -25,21 +26,21 @@ def run_play(
     if seat >= players:
         raise AgentSpecError(f"there is no seat {seat} at a table of {players}; --seat is 0 to {players - 1}")
     if len(specs) not in (1, players - 1):
-        raise AgentSpecError(f"{len(specs)} opponents are named for {players - 1} seats; name one for each, or one for all")
+        raise AgentSpecError(f"{len(specs)} opponents are named for {players - 1} seats; name one for each, or one")
     others = list(specs) * (players - 1 if len(specs) == 1 else 1)
     fresh = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
     agents = seat_agents([*others[:seat], "random", *others[seat:]], rules, players, fresh)
     names = ["you" if at == seat else f"player_{at} ({agent.name})" for at, agent in enumerate(agents)]
     table = Table(rules, players, seed=fresh)
-    print(f"{rules.preset}, {players} players, seed {fresh}. You are player_{seat}. {HELP}.")
+    typer.echo(f"{rules.preset}, {players} players, seed {fresh}. You are player_{seat}. {HELP}.")
     try:
         while True:
             play_match(table, agents, names, seat)
-            if not _ask("\nAnother one? [Y/n] ").strip().lower() in ("", "y", "yes"):
+            if _ask("\nAnother one? [Y/n] ").strip().lower() not in ("", "y", "yes"):
                 break
     except EOFError:
-        print()
-    print("Goodbye.")
+        typer.echo("")
+    typer.echo("Goodbye.")
 
 
 def play_match(table: Table, agents: Sequence[Agent], names: Sequence[str], seat: int) -> None:
@@ -53,26 +54,26 @@ def play_match(table: Table, agents: Sequence[Agent], names: Sequence[str], seat
             hands = table.step(_choose_move(table, seat))
         else:
             action = choose(agents[table.seat], table)
-            print(f"  {names[table.seat]}: {table.words(action)}")
+            typer.echo(f"  {names[table.seat]}: {table.words(action)}")
             hands = table.step(action)
         _tell(hands)
     if not table.rules.single_hand:
         places = ", ".join(f"{name} {place:g}" for name, place in zip(names, table.places(), strict=True))
-        print(f"The match is over. Places: {places}")
+        typer.echo(f"The match is over. Places: {places}")
 
 
 def _tell(hands: Sequence[HandResult]) -> None:
     """Say how hands ended."""
     for hand in hands:
-        print(f"\n*** {ended(hand)} ***")
+        typer.echo(f"\n*** {ended(hand)} ***")
 
 
 def _choose_move(table: Table, seat: int) -> int:
     """Show the table and ask until the answer is a legal move."""
     shown = [line for line in table.render(seat).splitlines() if not line.startswith("moves:")]
-    print("\n" + "\n".join(shown))
+    typer.echo("\n" + "\n".join(shown))
     legal = table.legal_words()
-    print("   ".join(f"{number} {words}" for number, words in enumerate(legal, start=1)))
+    typer.echo("   ".join(f"{number} {words}" for number, words in enumerate(legal, start=1)))
     while True:
         answer = " ".join(_ask("your move: ").split())
         if answer.lower() in ("q", "quit", "exit"):
@@ -81,11 +82,11 @@ def _choose_move(table: Table, seat: int) -> int:
         if words is not None:
             return table.parse(words)
         close = difflib.get_close_matches(answer, legal, 1)
-        print(f"{answer!r} is no legal move" + (f"; did you mean {close[0]!r}?" if close else f": {HELP}"))
+        typer.echo(f"{answer!r} is no legal move" + (f"; did you mean {close[0]!r}?" if close else f": {HELP}"))
 
 
 def read_move(answer: str, legal: Sequence[str]) -> str | None:
-    """Return the legal move that an answer means: its number, its words in any case, or a clear beginning; else None."""
+    """Return the legal move that an answer means: its number, its words in any case, or a clear beginning."""
     if answer.isascii() and answer.isdigit():
         return legal[int(answer) - 1] if 1 <= int(answer) <= len(legal) else None
     exact = [words for words in legal if words.lower() == answer.lower()]

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Any
 
+import typer
+
 LINE_EVERY = 10.0  # seconds between lines where there is no terminal
 DRAW_EVERY = 0.1  # seconds between two updates of the bar
 
@@ -45,7 +47,7 @@ class ProgressBar:
         elif done != total:
             of = "" if total is None else f" of {total:,}"
             left = "" if total is None or not done else f", {(total - done) / rate:,.0f} s left"
-            print(f"{self._what}: {done:,}{of} {self._noun}, {rate:,.0f} a second{left}", file=sys.stderr)
+            typer.echo(f"{self._what}: {done:,}{of} {self._noun}, {rate:,.0f} a second{left}", err=True)
 
 
 def _rich_bar(what: str, noun: str) -> tuple[Any, Any]:

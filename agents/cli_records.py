@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import typer
+
 from agents.cli_options import rules_from, seats_for
 from agents.cli_progress import ProgressBar
 from tonk_env.files import check_writable
@@ -30,11 +32,11 @@ def run_record(
     players = seats_for(rules, players, len(specs))
     with ProgressBar("recording", "hands") as progress:
         written = write_records(output, record_hands(specs, rules, players, hands, seed, progress))
-    print(f"wrote {written:,} hands to {output}")
+    typer.echo(f"wrote {written:,} hands to {output}")
 
 
 def run_check(file: Path, hand: int | None) -> None:
-    """Replay every hand of a file, or one, and say that they are as written; the first that is not raises RecordError."""
+    """Replay every hand of a file, or one, and say that they are as written; RecordError for the first that is not."""
     checker, hands = Checker(), 0
     with ProgressBar("checking", "hands") as progress:
         for line, record in _select(file, hand):
@@ -42,7 +44,7 @@ def run_check(file: Path, hand: int | None) -> None:
                 checker.check(record)
             hands += 1
             progress(hands, None)
-    print(f"{file}: {hands:,} {'hand replays' if hands == 1 else 'hands replay'} exactly")
+    typer.echo(f"{file}: {hands:,} {'hand replays' if hands == 1 else 'hands replay'} exactly")
 
 
 def run_replay(file: Path, hand: int | None, seat: int | None) -> None:
@@ -50,7 +52,7 @@ def run_replay(file: Path, hand: int | None, seat: int | None) -> None:
     for line, record in _select(file, hand):
         with _At(file, line):
             _check_seat(record, seat)
-            print("\n".join(_told(record, f"{file} line {line}", seat)), end="\n\n")
+            typer.echo("\n".join(_told(record, f"{file} line {line}", seat)) + "\n")
 
 
 def _told(record: HandResult, where: str, seat: int | None) -> Iterator[str]:
@@ -86,7 +88,7 @@ def ended(record: HandResult) -> str:
 
 def _check_seat(record: HandResult, seat: int | None) -> None:
     if seat is not None and seat >= record.players:
-        raise RecordError(f"there is no seat {seat} at a table of {record.players}; --seat is 0 to {record.players - 1}")
+        raise RecordError(f"there is no seat {seat} at this table; --seat is 0 to {record.players - 1}")
 
 
 def _select(file: Path, hand: int | None) -> Iterator[tuple[int, HandResult]]:

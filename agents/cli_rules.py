@@ -18,12 +18,13 @@ def print_presets() -> None:
     for heading in ("preset", "players", "cards", "settlement", "match", "what it is"):
         grid.add_column(heading, no_wrap=heading == "preset")
     for name, rules in PRESETS.items():
-        players = f"{rules.min_players}–{rules.max_players}" if rules.min_players < rules.max_players else str(rules.min_players)
+        least, most = rules.min_players, rules.max_players
+        players = f"{least}–{most}" if least < most else str(least)
         grid.add_row(name, players, f"{rules.hand_size} of {rules.deck_size}", rules.settlement, match_words(rules),
                      preset_info(name).description)  # fmt: skip
     screen = console()
     screen.print(grid)
-    screen.print("`tonk rules PRESET` prints the sheet of one; `--set KEY=VALUE` changes an option anywhere.", markup=False)
+    screen.print("`tonk rules PRESET` prints the sheet of one; `--set KEY=VALUE` changes an option anywhere.")
 
 
 def print_sheet(preset: str, settings: Sequence[str]) -> None:
@@ -39,7 +40,8 @@ def print_sheet(preset: str, settings: Sequence[str]) -> None:
         grid.add_column(heading, no_wrap=heading in ("clause", "option"))
     for line in rules.sheet():
         changed = "bold" if line.value != line.default else ""
-        grid.add_row(line.clause, line.option, Text(value_words(line.value), style=changed), line.doc, Text(line.allowed))
+        value = Text(value_words(line.value), style=changed)
+        grid.add_row(line.clause, line.option, value, line.doc, Text(line.allowed))
     screen.print(grid)
     screen.print(f"fingerprint {rules.fingerprint()}")
 

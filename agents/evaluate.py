@@ -35,7 +35,7 @@ class EvaluationError(ValueError):
 
 @dataclass(frozen=True)
 class Unit:
-    """What a payoff is counted in. ``raw_factor`` turns reward units into ``raw`` units, None where a match pays by place."""
+    """What a payoff is counted in. ``raw_factor`` turns reward units into ``raw`` ones, None where places pay."""
 
     episode: str
     reward: str
@@ -47,8 +47,8 @@ class Unit:
 class Evaluation:
     """The result of an evaluation and everything it depends on.
 
-    ``estimates`` maps (player, opponent) to the player's mean reward against that opponent (opponent -1: the whole table);
-    ``overall`` is each player's mean over all its opponents, deal by deal.
+    ``estimates`` maps (player, opponent) to the player's mean reward against that opponent (opponent -1: the whole
+    table); ``overall`` is each player's mean over all its opponents, deal by deal.
     ``samples`` holds the cluster means behind ``estimates``, float64[D] each, in deal order.
     """
 
@@ -157,11 +157,12 @@ def evaluate(
 ) -> Evaluation:
     """Play ``deals`` deals for every line-up of the players and return their mean rewards with intervals.
 
-    By default each player meets each other one: with two seats head to head, with more seats as the only one of its kind in
-    a field of the other. ``pairs`` names the (player, opponent) pairs to play instead of all; ``together`` seats all of them
-    at one table. Deal d is the deck (seed, d) in every line-up, and is played in all seatings. ``progress`` is called with
-    the episodes finished and to be played. ``batch_tables`` tables are in play at once; for agents that draw at random
-    it decides, with ``seed``, what they draw. Raises ``EvaluationError``, ``AgentSpecError`` or ``RuleSetError``.
+    By default each player meets each other one: with two seats head to head, with more seats as the only one of its
+    kind in a field of the other. ``pairs`` names the (player, opponent) pairs to play instead of all; ``together``
+    seats all of them at one table. Deal d is the deck (seed, d) in every line-up, and is played in all seatings.
+    ``progress`` is called with the episodes finished and to be played. ``batch_tables`` tables are in play at once; for
+    agents that draw at random it decides, with ``seed``, what they draw. Raises ``EvaluationError``, ``AgentSpecError``
+    or ``RuleSetError``.
     """
     rules = make_rules(rules)
     num_players = rules.check_players(num_players)
@@ -239,7 +240,7 @@ def _play(
 
 
 def _overall(samples: dict[tuple[int, int], NDArray[np.float64]]) -> dict[int, Estimate]:
-    """Return each player's mean over its opponents; the deals are the same for all of them, so they stay the clusters."""
+    """Return each player's mean over its opponents; the deals are the same for all, so they stay the clusters."""
     rows: dict[int, list[NDArray[np.float64]]] = {}
     for (player, _), values in samples.items():
         rows.setdefault(player, []).append(values)
@@ -257,12 +258,12 @@ def _check(
 ) -> None:
     """Refuse what cannot be played, in one sentence."""
     if isinstance(specs, str) or len(specs) < 2:
-        raise EvaluationError("an evaluation needs at least two agents, such as `greedy random` (one may be named twice)")
+        raise EvaluationError("an evaluation needs at least two agents, as in `greedy random` (or twice the same)")
     for name, number, least in (("deals", deals, 1), ("seed", seed, 0), ("batch_tables", batch_tables, 1)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
             raise EvaluationError(f"{name} is {number!r}; a whole number of at least {least} is needed")
     if together and len(specs) != num_players:
-        raise EvaluationError(f"{len(specs)} agents cannot sit together at a table of {num_players}: one for each seat is needed")
+        raise EvaluationError(f"{len(specs)} agents cannot sit together at a table of {num_players}; name one a seat")
     for pair in pairs or ():
         if len(set(pair)) != 2 or not all(0 <= player < len(specs) for player in pair):
             raise EvaluationError(f"the pair {tuple(pair)} is not two different players out of 0 to {len(specs) - 1}")

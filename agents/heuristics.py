@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from agents.base import Actions, Masks, Observations, Rows
-from tonk_env.batch import DROP, GREEDY, RANDOM
+from tonk_env.batch import DROP, GREEDY, RANDOM, choose_from_observations
+from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet
 
 KINDS = {"random": RANDOM, "drop": DROP, "greedy": GREEDY}
@@ -20,28 +21,22 @@ class Heuristic:
     """A compiled player. ``compiled`` lets a batch play it inside its own loop; ``act`` plays the same from observations."""
 
     def __init__(self, rules: RuleSet, num_players: int, kind: str, param: int = 0, seed: int = 0) -> None:
-        self.rules = rules
-        self.num_players = num_players
+        self.layout = ObservationLayout(rules, num_players)
         self.name = f"{kind}:{param}" if kind == "drop" else kind
         self.compiled: tuple[int, int] | None = (KINDS[kind], param)
         self.seed(seed)
 
     def act(self, observations: Observations, masks: Masks, rows: Rows | None = None) -> Actions:
-        """Return int64[B], the compiled player's choice for every row; only ``random`` uses the generator."""
-        return _choose(self, observations, masks)
+        """Return int64[B], the compiled player's choice for every row; only ``random`` draws from the generator."""
+        assert self.compiled is not None
+        actions = choose_from_observations(self.layout, *self.compiled, observations, masks, self.key, self.counter)
+        self.counter += len(actions)
+        return actions
 
     def reset(self, rows: Rows | None = None) -> None:
         """Do nothing: these players remember nothing between moves."""
 
     def seed(self, seed: int) -> None:
         """Start the generator of ``random`` anew."""
-        self.state = np.array([seed % 2**64], dtype=np.uint64)
-
-
-def _choose(agent: Heuristic, observations: Observations, masks: Masks) -> Actions:
-    """Ask the compiled player; the one place that knows how it is called."""
-    from tonk_env.kernels.players import choose_from_observations
-
-    assert agent.compiled is not None
-    kind, param = agent.compiled
-    return choose_from_observations(agent.rules, agent.num_players, kind, param, observations, masks, agent.state)
+        self.key = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+        self.counter = 0

@@ -18,9 +18,9 @@ CALLED = (Ending.DROP, Ending.CAUGHT, Ending.TUNK, Ending.TUNK_CAUGHT)  # what a
 class Outcomes:
     """Counts of finished hands for ``players`` players.
 
-    ``hands`` is int64[players, endings, 2, 2]: hands by ending, by whether the player called it (dropped or tunked) and by
-    whether it is among the winners. ``call_counts`` is float64[players], the sum of the counts at the player's calls.
-    ``uncounted`` is the number of hands that passed unseen and are in neither.
+    ``hands`` is int64[players, endings, 2, 2]: hands by ending, by whether the player called it (dropped or tunked) and
+    by whether it is among the winners. ``call_counts`` is float64[players], the sum of the counts at the player's
+    calls. ``uncounted`` is the number of hands that passed unseen and are in neither.
     """
 
     players: int
@@ -40,7 +40,7 @@ class Outcomes:
         won: NDArray[np.bool_],
         counts: NDArray[np.float64],
     ) -> None:
-        """Count players' parts in finished hands: five arrays of one length, one element for each player in each hand."""
+        """Count players' parts in finished hands: five arrays of one length, one entry a player and hand."""
         np.add.at(self.hands, (players, endings, called.astype(np.int64), won.astype(np.int64)), 1)
         np.add.at(self.call_counts, players[called], counts[called])
 
@@ -64,7 +64,7 @@ class Outcomes:
         return rows
 
     def calls(self, player: int) -> dict[str, float | int | None]:
-        """Return the player's drops or tunks: how many, share of its hands, mean count, share caught (None: no call)."""
+        """Return the player's drops or tunks: how many, share of hands, mean count, share caught (None: no call)."""
         made = int(self.hands[player, :, 1].sum())
         caught = int(self.hands[player, [int(Ending.CAUGHT), int(Ending.TUNK_CAUGHT)], 1].sum())
         return {

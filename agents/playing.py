@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
 from agents.base import Agent
 from agents.outcomes import Outcomes
 from tonk_env.batch import EXTERNAL, Batch
@@ -97,7 +98,7 @@ def _check_actions(name: str, chosen: NDArray[np.int64], masks: NDArray[np.int8]
     legal = inside & (masks[np.arange(len(masks)), np.where(inside, chosen, 0)] != 0)
     if not legal.all():
         worst = int(chosen[np.argmin(legal)])
-        raise IllegalMoveError(f"agent {name!r} chose action {worst}, which its mask does not allow; only 1s may be chosen")
+        raise IllegalMoveError(f"agent {name!r} chose action {worst}, which its mask does not allow; choose a 1 of it")
 
 
 class _HandCount:
@@ -112,8 +113,8 @@ class _HandCount:
     def count(self, rows: NDArray[np.int64]) -> None:
         """Count what ended at the tables ``rows`` in the last step.
 
-        The batch tells only the last of several hands that end in one step, as when the next hand is an opening tonk; such
-        hands are added to the number not counted.
+        The batch tells only the last of several hands that end in one step, as when the next hand is an opening tonk;
+        such hands are added to the number not counted.
         """
         tables = self._batch.tables[rows]
         ended = tables["hands_dealt"] - ~tables["match_over"]

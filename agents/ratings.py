@@ -13,7 +13,7 @@ MOST_GAMES = 4000  # a rating settles long before; more would only take time
 
 @dataclass(frozen=True)
 class Rating:
-    """Estimated skill ``mu`` with its uncertainty ``sigma`` (25 and 25/3 before the first game) and the games behind it."""
+    """Estimated skill ``mu`` with its uncertainty ``sigma`` (25 and 25/3 before the first game) and its games."""
 
     mu: float
     sigma: float
@@ -29,8 +29,8 @@ def rate(samples: Mapping[tuple[int, int], NDArray[np.float64]], players: int, s
     """Return a rating for each player.
 
     ``samples`` maps (player, opponent) to float64[D], the player's mean reward on each deal over all its seatings. One
-    deal is one game, won by whoever got more out of the same cards. The games are taken in an order drawn from ``seed``,
-    as a rating depends a little on the order.
+    deal is one game, won by whoever got more out of the same cards. The games are taken in an order drawn from
+    ``seed``, as a rating depends a little on the order.
     """
     from openskill.models import PlackettLuce
 

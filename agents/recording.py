@@ -22,8 +22,8 @@ def record_hands(
 ) -> Iterator[HandResult]:
     """Yield ``hands`` finished hands in the order they were dealt, those settled on the deal too.
 
-    ``specs`` names one agent for each seat, or one for all of them. The match in play when the last hand is reached is not
-    played to its end. Equal arguments give equal hands. Raises ``AgentSpecError``.
+    ``specs`` names one agent for each seat, or one for all of them. The match in play when the last hand is reached is
+    not played to its end. Equal arguments give equal hands. Raises ``AgentSpecError``.
     """
     agents = seat_agents(specs, rules, num_players, seed)
     table = Table(rules, num_players, seed=seed)

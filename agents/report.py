@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,8 @@ def tables(evaluation: Evaluation) -> Group:
     parts.append(_ways(evaluation, won=True))
     parts.append(_ways(evaluation, won=False))
     if evaluation.outcomes.uncounted:
-        parts.append(Text(f"{evaluation.outcomes.uncounted:,} hands settled on the deal, or just before, are not in the last two tables", style="dim"))
+        missing = f"{evaluation.outcomes.uncounted:,} hands settled on the deal, or just before, are in neither table"
+        parts.append(Text(missing, style="dim"))
     parts += [Text(line, style=COLOURS[verdict]) for verdict, line in verdicts(evaluation)]
     return Group(*parts)
 
@@ -72,7 +74,7 @@ def verdicts(evaluation: Evaluation) -> list[tuple[str, str]]:
     """Return (verdict, sentence) for every comparison; with two seats each pair once."""
     lines = []
     for (player, opponent), entry in evaluation.estimates.items():
-        if evaluation.num_players == 2 and opponent >= 0 and (opponent, player) in evaluation.estimates and player > opponent:
+        if evaluation.num_players == 2 and player > opponent and (opponent, player) in evaluation.estimates:
             continue
         other = _opponent(evaluation, opponent)
         words = {
@@ -125,7 +127,7 @@ def _cell(entry: Estimate | None) -> Text:
 
 
 def _ways(evaluation: Evaluation, won: bool) -> Grid:
-    """Return the shares of each agent's hands that it won, or did not win, by ending; for its own calls, how they went."""
+    """Return the shares of each agent's hands that it won, or did not win, by ending, and how its calls went."""
     grid = Grid(title="Hands won by" if won else "Hands not won, by ending", title_justify="left")
     grid.add_column("agent")
     ways = [way for way in _columns(won) if any(_way(evaluation, p, way, won) for p in range(len(evaluation.names)))]
@@ -146,12 +148,18 @@ def _columns(won: bool) -> list[tuple[str, int, int | None]]:
     from agents.outcomes import CALLED, ENDINGS
 
     words = {
-        ("drop", True, 1): "own drop", ("drop", False, 0): "other's drop",
-        ("caught", True, 0): "catching", ("caught", False, 1): "own drop caught", ("caught", False, 0): "other's drop caught",
-        ("tunk", True, 1): "own tunk", ("tunk", False, 0): "other's tunk", ("tunk", True, 0): "level with tunk",
-        ("tunk_caught", True, 0): "catching tunk", ("tunk_caught", False, 1): "own tunk caught",
+        ("drop", True, 1): "own drop",
+        ("drop", False, 0): "other's drop",
+        ("caught", True, 0): "catching",
+        ("caught", False, 1): "own drop caught",
+        ("caught", False, 0): "other's drop caught",
+        ("tunk", True, 1): "own tunk",
+        ("tunk", True, 0): "level with tunk",
+        ("tunk", False, 0): "other's tunk",
+        ("tunk_caught", True, 0): "catching tunk",
+        ("tunk_caught", False, 1): "own tunk caught",
         ("tunk_caught", False, 0): "other's tunk caught",
-    }  # fmt: skip
+    }
     ways: list[tuple[str, int, int | None]] = []
     for ending in ENDINGS:
         name = ending_name(ending)
@@ -191,7 +199,7 @@ def evidence(evaluation: Evaluation) -> dict[str, Any]:
         "seed": evaluation.seed,
         "mode": evaluation.mode,
         "batch_tables": evaluation.batch_tables,
-        "unit": {"episode": unit.episode, "reward": unit.reward, "raw": unit.raw or None, "raw_factor": unit.raw_factor},
+        "unit": {**asdict(unit), "raw": unit.raw or None},
         "interval": "95 %, Student's t over deals; a deal's value is the mean over all its seatings",
         "seatings": [line_up.seatings.tolist() for line_up in evaluation.line_ups],
         "episodes": evaluation.episodes,

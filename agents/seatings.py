@@ -31,7 +31,8 @@ def line_ups(
     """Return the line-ups that compare ``players`` players at tables of ``seats`` seats.
 
     By default every player meets every other: one of A against a table full of B, for all ordered pairs (with two seats
-    one line-up serves both directions). ``pairs`` asks for some (A, B) only; ``together`` seats all players at one table.
+    one line-up serves both directions). ``pairs`` asks for some (A, B) only; ``together`` seats all players at one
+    table.
     """
     if together:
         return [LineUp(_orders(players), tuple((player, -1) for player in range(players)))]
@@ -62,4 +63,5 @@ def cluster_means(returns: NDArray[np.float64], seatings: NDArray[np.int64], pla
     ``returns`` is float64[D, K, N], in reward units, ``seatings`` int64[K, N].
     """
     own = seatings == player
-    return returns[:, own].sum(axis=1) / own.sum()
+    means: NDArray[np.float64] = returns[:, own].mean(axis=1)
+    return means

@@ -17,6 +17,8 @@ from tonk_env.batch import Batch
 from tonk_env.rules import RuleSet
 
 Rows = NDArray[np.int64]
+OWN_STATE = ("learner", "episodes", "returns", "members", "kinds", "compiled", "params")
+BATCH_STATE = ("tables", "observations", "action_masks", "seats")
 
 
 class SelfPlayVecEnv(VecEnv):
@@ -47,6 +49,8 @@ class SelfPlayVecEnv(VecEnv):
         self.returns = np.zeros(num_tables, dtype=np.float64)  # of the episode so far
         self.members = np.full((num_tables, num_players), -1, dtype=np.int64)  # policy in each seat, -1 = none
         self.kinds = np.zeros((num_tables, num_players), dtype=np.int64)  # kind of opponent in each seat
+        self.compiled = np.full((num_tables, num_players), EXTERNAL, dtype=np.int8)  # compiled player in each seat
+        self.params = np.zeros((num_tables, num_players), dtype=np.int16)
         size, count = self.batch.observations.shape[1], self.batch.action_masks.shape[1]
         super().__init__(num_tables, spaces.Box(0, 1, (size,), np.int8), spaces.Discrete(count))
 
@@ -99,14 +103,18 @@ class SelfPlayVecEnv(VecEnv):
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return everything that the next step depends on, as arrays of plain numbers: tables, seats, opponents."""
-        own = {name: getattr(self, name).copy() for name in ("learner", "episodes", "returns", "members", "kinds")}
-        return {**own, **{f"batch_{name}": array for name, array in self.batch.state().items()}}
+        own = {name: getattr(self, name).copy() for name in OWN_STATE}
+        shown = {name: getattr(self.batch, name).copy() for name in BATCH_STATE}
+        return {**own, **shown}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from ``state()``. Raises ValueError or KeyError if it is of another number of tables or players."""
-        for name in ("learner", "episodes", "returns", "members", "kinds"):
-            getattr(self, name)[...] = state[name]
-        self.batch.restore({name.removeprefix("batch_"): state[name] for name in state if name.startswith("batch_")})
+        self.batch.reset()
+        for name in OWN_STATE:
+            getattr(self, name)[...] = _same_shape(name, state[name], getattr(self, name))
+        for name in BATCH_STATE:
+            getattr(self.batch, name)[...] = _same_shape(name, state[name], getattr(self.batch, name))
+        self.batch.set_players(self.compiled, self.params)
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
@@ -128,11 +136,11 @@ class SelfPlayVecEnv(VecEnv):
         """Let the opponents play, and new episodes begin, until the learner is on turn at every table of ``rows``."""
         batch = self.batch
         while rows.size:
-            over = rows[batch.seats[rows] < 0]
-            if over.size:
-                self._begin(over)
+            over = self._over(rows)
+            if over.any():
+                self._begin(rows[over])
             rows = rows[batch.seats[rows] != self.learner[rows]]
-            waiting = rows[batch.seats[rows] >= 0]
+            waiting = rows[~self._over(rows)]
             if waiting.size:
                 self._step(self._ask(waiting), waiting)
 
@@ -163,7 +171,9 @@ class SelfPlayVecEnv(VecEnv):
             array[seat] = nobody
         self.members[rows] = drawn.member
         self.kinds[rows] = drawn.kind
-        self.batch.set_players(drawn.compiled, drawn.param, rows=rows)
+        self.compiled[rows] = drawn.compiled
+        self.params[rows] = drawn.param
+        self.batch.set_players(drawn.compiled, drawn.param, rows)
         self.batch.restart(rows)
         self._book(rows)
         self.seconds["env"] += time.perf_counter() - start
@@ -175,8 +185,19 @@ class SelfPlayVecEnv(VecEnv):
         self.returns[rows] += paid
         self._paid[rows] += np.where(self._done[rows], np.float32(0), paid)
         self.statistics.add_hands(batch.endings[rows], batch.winners[rows] >> learner & 1, batch.dropper[rows] == learner)
-        over = batch.seats[rows] < 0
+        over = self._over(rows)
         if over.any():
             ended = rows[over]
             self._done[ended] = True
             self.statistics.add_episodes(self.returns[ended], self.kinds[ended])
+
+    def _over(self, rows: Rows) -> NDArray[np.bool_]:
+        """Where the episode is over for the learner: the match is, or the learner is out of it and has been paid (R36)."""
+        live = self.batch.tables["live"][rows] >> self.learner[rows] & 1
+        return np.asarray((self.batch.seats[rows] < 0) | (live == 0))
+
+
+def _same_shape(name: str, given: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:
+    if given.shape != own.shape or given.dtype != own.dtype:
+        raise ValueError(f"{name} is {given.dtype}{given.shape}, this environment has {own.dtype}{own.shape}")
+    return given

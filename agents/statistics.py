@@ -18,8 +18,8 @@ ROUNDING = 6  # decimals: rewards are float32, so sums that ought to cancel do s
 class Estimate:
     """A mean with its interval.
 
-    ``mean``, ``low`` and ``high`` are in the unit of the sample; ``error`` is the standard error, ``clusters`` the number
-    of independent deals behind it and ``level`` the coverage the interval aims at.
+    ``mean``, ``low`` and ``high`` are in the unit of the sample; ``error`` is the standard error, ``clusters`` the
+    number of independent deals behind it and ``level`` the coverage the interval aims at.
     """
 
     mean: float
@@ -45,8 +45,8 @@ class Estimate:
 
     def scaled(self, factor: float) -> Estimate:
         """Return the same estimate in another unit (``factor`` > 0)."""
-        parts = (self.mean, self.low, self.high, self.error)
-        return Estimate(*(part * factor for part in parts), self.clusters, self.level)
+        mean, low, high, error = (part * factor for part in (self.mean, self.low, self.high, self.error))
+        return Estimate(mean, low, high, error, self.clusters, self.level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers for JSON; an interval without bounds has null."""
@@ -61,8 +61,8 @@ class Estimate:
 def estimate(cluster_means: ArrayLike, level: float = 0.95) -> Estimate:
     """Return the mean of independent clusters with its Student interval.
 
-    ``cluster_means`` is float[D], one number a deal: the mean over everything that was played on that deal. Hands on one
-    deal are anything but independent, so the spread between the deals, and only it, says how far to trust the mean.
+    ``cluster_means`` is float[D], one number a deal: the mean over everything that was played on that deal. Hands on
+    one deal are anything but independent, so the spread between the deals, and only it, says how far to trust the mean.
     A single deal has an interval without bounds. Raises ``ValueError`` if there is none.
     """
     values = np.round(np.asarray(cluster_means, dtype=np.float64), ROUNDING)

@@ -139,13 +139,12 @@ class Duel:
         self.table = Table(rules, players, seed=seed)
         self.match = OracleMatch(rules, players)
         self.hands = 0
+        self.rewards = [0.0] * players
         self.table.reset()
         for result in self.table.opened:
             self._book(self._oracle(result), result)
-        same("rewards", near(self.table.rewards), near(self.rewards if self.table.opened else [0] * players), self.table)
-        self.hand = self._current()
-
-    rewards: list[float]
+        self.hand = self._current()  # forgets matches that were over before any decision
+        same("rewards", near(self.table.rewards), near(self.rewards), self.table)
 
     def _oracle(self, result: HandResult) -> OracleHand:
         """A hand that ended on the deal, dealt again by the second engine."""

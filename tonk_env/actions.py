@@ -9,7 +9,7 @@ other number ever moves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,9 +20,11 @@ from tonk_env.state import NUM_WORDS
 ACTION_SPACE_VERSION = 1
 
 # Words of legal moves.
-W_FLAGS, W_DISCARD, W_HIT_BOOK, W_HIT_HIGH, W_HIT_LOW, W_BOOK, W_FOUR, W_RUN = 0, 1, 2, 3, 4, 5, 6, 7
-W_WILD_HIT_BOOK, W_WILD_HIT_HIGH, W_WILD_HIT_LOW, W_WILD_BOOK, W_WILD_RUN = 13, 14, 15, 16, 20
-F_DROP, F_DRAW, F_TAKE, F_PASS = 0, 1, 2, 3  # bits of the flags word; a tunk shares the bit of the drop
+# numpy scalars, not ints: Numba would compile a kernel anew for every literal int that it is called with.
+_Word = np.signedinteger[Any]
+W_FLAGS, W_DISCARD, W_HIT_BOOK, W_HIT_HIGH, W_HIT_LOW, W_BOOK, W_FOUR, W_RUN = np.arange(8)
+W_WILD_HIT_BOOK, W_WILD_HIT_HIGH, W_WILD_HIT_LOW, W_WILD_BOOK, W_WILD_RUN = np.array([13, 14, 15, 16, 20])
+F_DROP, F_DRAW, F_TAKE, F_PASS = np.arange(4)  # bits of the flags word; a tunk shares the bit of the drop
 
 
 @dataclass(frozen=True)
@@ -75,17 +77,17 @@ DROP, DRAW, TAKE, PASS = (FAMILIES[name].base for name in ("drop", "draw", "take
 DISCARD = FAMILIES["discard"].base
 
 
-def _fill_cards(family: str, word: int, at: np.ndarray) -> None:
+def _fill_cards(family: str, word: _Word, at: np.ndarray) -> None:
     """Families with one number a card."""
     block = FAMILIES[family]
     for card in range(block.count):
         at[word, BIT_OF_CARD[card]] = block.base + card
 
 
-def _fill_runs(family: str, first_word: int, at: np.ndarray) -> None:
+def _fill_runs(family: str, first_word: _Word, at: np.ndarray) -> None:
     """Runs: one word a length, bit of the low card."""
     number = FAMILIES[family].base
-    for word, length in enumerate(RUN_LENGTHS, start=first_word):
+    for word, length in enumerate(RUN_LENGTHS, start=int(first_word)):
         for suit in range(NUM_SUITS):
             for low in range(NUM_RANKS + 1 - length):
                 at[word, suit * LANE_BITS + low] = number
@@ -124,7 +126,9 @@ class HasWild(Protocol):
     """Anything with the option ``wild`` (R3), such as a RuleSet."""
 
     @property
-    def wild(self) -> str: ...
+    def wild(self) -> str:
+        """Which cards are wild."""
+        ...
 
 
 def num_actions(rules: HasWild) -> int:

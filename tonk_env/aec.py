@@ -20,57 +20,62 @@
 * `rules`: name of a preset, a `RuleSet`, or a mapping `{"preset": ..., "set": {...}}`. `options` are set on top of it:
   `env("rockets", match="hands", hands=5)`.
 * `num_players`: seats at the table; None is the smallest table of the rule set.
-* `render_mode`: `"ansi"` (`render()` returns text), `"rgb_array"` (returns uint8 `(height, width, 3)`), `"human"` (a window,
-  drawn at every reset and step) or None. The pictures need pygame: `pip install "tonk-env[render]"`.
-* `render_seat`: whose view is drawn. None is the seat that is selected, a number is that seat, `"all"` shows every hand.
+* `render_mode`: `"ansi"` (`render()` returns text), `"rgb_array"` (returns uint8 `(height, width, 3)`), `"human"` (a
+  window, drawn at every reset and step) or None. The pictures need pygame: `pip install "tonk-env[render]"`.
+* `render_seat`: whose view is drawn. None is the seat that is selected, a number is that seat, `"all"` shows every
+  hand.
 * `illegal_reward`: what a seat gets whose illegal move ended the episode.
 
 ## Observation
 
-`Dict(action_mask, observation)`, both int8 and 0/1, keys in that (alphabetical) order in every version of Gymnasium. `observation`
-is what rule R39 lets the seat know, in named blocks with relative seats (me, left of me, ...): `env.unwrapped.layout` lists the
-blocks and `env.unwrapped.layout.decode(observation)` reads them. Any seat can be observed at any time.
+`Dict(action_mask, observation)`, both int8 and 0/1, keys in that (alphabetical) order in every version of Gymnasium.
+`observation` is what rule R39 lets the seat know, in named blocks with relative seats (me, left of me, ...):
+`env.unwrapped.layout` lists the blocks and `env.unwrapped.layout.decode(observation)` reads them. Any seat can be
+observed at any time.
 
 ### Legal moves
 
-`action_mask` is 1 for the legal moves of the seat on turn and all 0 for every other seat. A finished seat that is selected has
-but one valid action, `None`, which no mask can express: its mask is all 1 then, so that a policy that is asked all the same
-never divides by zero. The same mask is in `infos[agent]["action_mask"]`.
+`action_mask` is 1 for the legal moves of the seat on turn and all 0 for every other seat. A finished seat that is
+selected has but one valid action, `None`, which no mask can express: its mask is all 1 then, so that a policy that is
+asked all the same never divides by zero. The same mask is in `infos[agent]["action_mask"]`.
 
 ## Actions
 
-One flat numbering that never changes: 0 drop or tunk, 1 draw, 2 take the discard, 3 pass, 4 discard (54 cards), 58 hit a book,
-110 hit the high end of a run, 162 hit the low end (52 cards each), 214 lay a book (65), 279 lay a run (204); from 483 the same
-with wild cards, in rule sets that have them. `tonk_env.actions` translates to words and back. There are no bookkeeping actions:
-the same seat stays selected until its turn is over.
+One flat numbering that never changes: 0 drop or tunk, 1 draw, 2 take the discard, 3 pass, 4 discard (54 cards), 58
+hit a book, 110 hit the high end of a run, 162 hit the low end (52 cards each), 214 lay a book (65), 279 lay a run
+(204); from 483 the same with wild cards, in rule sets that have them. `tonk_env.actions` translates to words and
+back. There are no bookkeeping actions: the same seat stays selected until its turn is over.
 
-An illegal move ends the episode: `illegal_reward` for the offender, 0 for the others (`TerminateIllegalWrapper`). An action
-outside the space, a move for a finished seat and `None` for a live one raise `ActionError` and change nothing. `raw_env` has no
-wrappers and raises `IllegalMoveError` for an illegal move.
+An illegal move ends the episode: `illegal_reward` for the offender, 0 for the others (`TerminateIllegalWrapper`). An
+action outside the space, a move for a finished seat and `None` for a live one raise `ActionError` and change nothing.
+`raw_env` has no wrappers and raises `IllegalMoveError` for an illegal move.
 
 ## Rewards
 
-R40. A single hand (`match="hands", hands=1`) pays each seat the hand's payoff (in points: the mean of the others' scores minus
-one's own) divided by the rule set's reward scale. A match pays by place, +1 for the first to -1 for the last, or with
-`match_reward="hands"` each hand as it falls. Whenever it is earned, `last()` hands every reward to its seat exactly once.
+R40. A single hand (`match="hands", hands=1`) pays each seat the hand's payoff (in points: the mean of the others'
+scores minus one's own) divided by the rule set's reward scale. A match pays by place, +1 for the first to -1 for the
+last, or with `match_reward="hands"` each hand as it falls. Whenever it is earned, `last()` hands every reward to its
+seat exactly once.
 
 ## Ends
 
-The episode is a match (a single hand with `match="hands"`). A seat that is eliminated leaves while the others play on: it is
-terminated, gets its reward through `last()` and takes its one `None` step. At the end all seats left are terminated. A single
-hand that reached the turn limit (R19) is truncated instead: its result is an estimate by the rule set, not the game's own end.
+The episode is a match (a single hand with `match="hands"`). A seat that is eliminated leaves while the others play
+on: it is terminated, gets its reward through `last()` and takes its one `None` step. At the end all seats left are
+terminated. A single hand that reached the turn limit (R19) is truncated instead: its result is an estimate by the
+rule set, not the game's own end.
 
 ## Infos
 
-`infos[agent]` always holds `action_mask`. `hands` lists the hands that ended since this seat last moved, when there are any, and
-`opening_hands`, until its first move, those settled on the deal during `reset()` (R7 to R9). Each is a dictionary of what all
-players saw: `match hand seats start totals ending counts winners` and `scores` or `payoffs`, named as in records. Hands and decks are
-not in it.
+`infos[agent]` always holds `action_mask`. `hands` lists the hands that ended since this seat last moved, when there
+are any, and `opening_hands`, until its first move, those settled on the deal during `reset()` (R7 to R9). Each is a
+dictionary of what all players saw: `match hand seats start totals ending counts winners` and `scores` or `payoffs`,
+named as in records. Hands and decks are not in it.
 
 ## Reset
 
-`reset(seed=s)` deals the hands of `Table(seed=s)`; a later `reset()` goes on in the same series. `reset(options={"deck": ...})` deals
-from a stacked deck: all cards of the deck in dealing order, as a string `"AS 7H ..."`, names or numbers. Other options are ignored.
+`reset(seed=s)` deals the hands of `Table(seed=s)`; a later `reset()` goes on in the same series.
+`reset(options={"deck": ...})` deals from a stacked deck: all cards of the deck in dealing order, as a string `"AS 7H
+..."`, names or numbers. Other options are ignored.
 
 ## Version history
 
@@ -105,7 +110,7 @@ class ActionError(AssertionError, ValueError):
 
 
 def env(*args: Any, illegal_reward: float = -1.0, **kwargs: Any) -> AECEnv:
-    """Tonk with the wrappers of PettingZoo's classic games: illegal moves lose, bad actions and a wrong order of calls raise.
+    """Tonk in the wrappers of PettingZoo's classic games: illegal moves lose, bad actions and a wrong order of calls raise.
 
     Takes the arguments of ``raw_env`` and ``illegal_reward``, the reward for an illegal move.
     """
@@ -124,7 +129,7 @@ class ActionCheckWrapper(wrappers.AssertOutOfBoundsWrapper):
         super().step(action)
 
 
-class raw_env(AECEnv):  # noqa: N801 (the name that PettingZoo's games have)
+class raw_env(AECEnv):
     """Tonk without wrappers. The module's docstring is its specification."""
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (PettingZoo's interface)
@@ -193,7 +198,8 @@ class raw_env(AECEnv):  # noqa: N801 (the name that PettingZoo's games have)
     def step(self, action: int | None) -> None:
         """Play a move of the selected seat; ``None`` removes a finished seat.
 
-        Raises IllegalMoveError for a move that is not legal now and ActionError for an action that is none; both change nothing.
+        Raises IllegalMoveError for a move that is not legal now and ActionError for an action that is none; both
+        change nothing.
         """
         self.check_action(action)
         agent = self.agent_selection
@@ -220,14 +226,15 @@ class raw_env(AECEnv):  # noqa: N801 (the name that PettingZoo's games have)
             raise ActionError(f"tonk_v0: {agent} is still in the game: it needs a move, not None")
         elif not self.action_spaces[agent].contains(action):
             raise ActionError(
-                f"tonk_v0: {action!r} is not an action: {agent} needs a whole number from 0 to {self.table.num_actions - 1}"
+                f"tonk_v0: {action!r} is not an action: "
+                f"{agent} needs a whole number from 0 to {self.table.num_actions - 1}"
             )
 
     def observe(self, agent: AgentID) -> Observation:
         """What one seat knows now, as fresh arrays. Raises ValueError for a name that sits at no seat."""
         seat = self._seat_of.get(agent)
         if seat is None:
-            raise ValueError(f"tonk_v0: there is no agent {agent!r} at this table: {', '.join(self.possible_agents)} are")
+            raise ValueError(f"tonk_v0: {agent!r} is not at this table: {', '.join(self.possible_agents)} are")
         return {"action_mask": self._mask(agent), "observation": np.array(self.table.observation(seat), dtype=np.int8)}
 
     def render(self) -> str | NDArray[np.uint8] | None:

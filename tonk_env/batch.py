@@ -16,6 +16,7 @@ from tonk_env.rules import RuleSet, RuleSetError, make_rules
 from tonk_env.seeding import series_seed
 from tonk_env.state import OUT_DTYPE, new_tables
 from tonk_env.table import IllegalMoveError
+from tonk_env.warmup import announce
 
 __all__ = ["DROP", "EXTERNAL", "GREEDY", "RANDOM", "Batch", "choose_from_observations"]
 
@@ -58,6 +59,7 @@ class Batch:
     ) -> None:
         if num_tables < 1:
             raise ValueError(f"num_tables is at least 1, not {num_tables}")
+        announce()
         self.rules = make_rules(rules)
         self.num_players = self.rules.check_players(num_players)
         self.num_tables = num_tables
@@ -172,52 +174,52 @@ class Batch:
     @property
     def over(self) -> np.ndarray:
         """bool ``(T,)``: the episode ended in the last step."""
-        return self._outs["over"][:-1]  # type: ignore[no-any-return]
+        return self._outs["over"][:-1]
 
     @property
     def truncated(self) -> np.ndarray:
         """bool ``(T,)``: it was cut short by the turn limit (R19); only a single hand is."""
-        return self._outs["truncated"][:-1]  # type: ignore[no-any-return]
+        return self._outs["truncated"][:-1]
 
     @property
     def endings(self) -> np.ndarray:
         """int8 ``(T,)``: Ending of the last hand that ended in the last step, -1 for none."""
-        return self._outs["ending"][:-1]  # type: ignore[no-any-return]
+        return self._outs["ending"][:-1]
 
     @property
     def dropper(self) -> np.ndarray:
         """int8 ``(T,)``: seat that dropped or tunked in that hand, -1 for none."""
-        return self._outs["dropper"][:-1]  # type: ignore[no-any-return]
+        return self._outs["dropper"][:-1]
 
     @property
     def winners(self) -> np.ndarray:
         """uint8 ``(T,)``: winners of that hand, seats as bits."""
-        return self._outs["winners"][:-1]  # type: ignore[no-any-return]
+        return self._outs["winners"][:-1]
 
     @property
     def hand_counts(self) -> np.ndarray:
         """float64 ``(T, N)``: counts of that hand (R6)."""
-        return self._outs["counts"][:-1, : self.num_players]  # type: ignore[no-any-return]
+        return self._outs["counts"][:-1, : self.num_players]
 
     @property
     def hand_scores(self) -> np.ndarray:
         """float64 ``(T, N)``: penalty points or payoffs of that hand."""
-        return self._outs["scores"][:-1, : self.num_players]  # type: ignore[no-any-return]
+        return self._outs["scores"][:-1, : self.num_players]
 
     @property
     def returns(self) -> np.ndarray:
         """float64 ``(T, N)``: sum of the rewards since the table was last restarted."""
-        return self._outs["returns"][:-1, : self.num_players]  # type: ignore[no-any-return]
+        return self._outs["returns"][:-1, : self.num_players]
 
     @property
     def skipped(self) -> np.ndarray:
         """int64 ``(T,)``: episodes since the reset that ended before an external seat could act."""
-        return self._outs["skipped"][:-1]  # type: ignore[no-any-return]
+        return self._outs["skipped"][:-1]
 
     @property
     def live(self) -> np.ndarray:
         """bool ``(T, N)``: seats still in the match."""
-        return (self.tables["live"][:, None] >> np.arange(self.num_players) & 1).astype(bool)  # type: ignore[no-any-return]
+        return (self.tables["live"][:, None] >> np.arange(self.num_players) & 1).astype(bool)
 
 
 def choose_from_observations(
@@ -235,7 +237,7 @@ def choose_from_observations(
     """
     actions = np.empty(len(observations), np.int64)
     choose_rows(
-        layout.rules.record(), layout.record, kind, param, np.ascontiguousarray(observations, np.int8),
+        layout.rules.record(), layout.record, np.int8(kind), np.int16(param), np.ascontiguousarray(observations, np.int8),
         np.ascontiguousarray(masks, np.int8), np.uint64(key), np.int64(counter), actions,
     )
     return actions

@@ -38,7 +38,7 @@ class NotationError(ValueError):
 
 def _name(bit: int) -> str:
     """Name of the card on a bit of a card set."""
-    return CARD_NAMES[CARD_OF_BIT[bit]]
+    return CARD_NAMES[int(CARD_OF_BIT[bit])]
 
 
 def _bits(cards: Any) -> list[int]:

@@ -29,7 +29,7 @@ STACKED_FREEZE_SHOWN = 8  # own turns, where freezes stack without end
 
 # Offsets (-1 = the block is absent) and widths that the kernels read.
 LAYOUT_DTYPE = np.dtype((np.record, np.dtype([
-    (name, "<i4") for name in (
+    (name, "<i8") for name in (
         "players cards hand top taken thrown known laid wild_places wilds_laid open sizes size_width stock stock_width count "
         "count_width phase phase_width turn live tunker waiting waiting_width frozen frozen_width hits hits_width must_use "
         "turns turns_width totals totals_width totals_zero hands_left hands_width"

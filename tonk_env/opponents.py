@@ -19,8 +19,8 @@ MAKER = "make_agent"
 class Opponent(Protocol):
     """What an object must have to play: legal actions int64[B] for observations int8[B, O] and masks int8[B, A].
 
-    ``rows`` int64[B] numbers the games, one number for each seat of each table. Optional: ``reset(rows)`` when games begin,
-    ``seed(seed)``, and ``compiled``, a pair (kind, parameter) for players that ``Batch`` runs by itself.
+    ``rows`` int64[B] numbers the games, one number for each seat of each table. Optional: ``reset(rows)`` when games
+    begin, ``seed(seed)``, and ``compiled``, a pair (kind, parameter) for players that ``Batch`` runs by itself.
     """
 
     def act(
@@ -47,7 +47,7 @@ class RandomOpponent:
     ) -> NDArray[np.int64]:
         """One legal action a row, int64[B]."""
         lots = np.where(masks, self._generator.random(masks.shape), -1.0)
-        return lots.argmax(axis=1).astype(np.int64)
+        return np.asarray(lots.argmax(axis=1), dtype=np.int64)
 
     def seed(self, seed: int) -> None:
         """Start the generator anew."""
@@ -57,9 +57,9 @@ class RandomOpponent:
 class Opponents:
     """The players of all seats but the learner's, in order from the learner's left.
 
-    ``given`` is one spec or object for all of them, or a sequence of one for each. One object may sit at several seats.
-    Raises ValueError for a wrong number of opponents and for what is no opponent, RuntimeError for a spec without a library of
-    agents to look it up in.
+    ``given`` is one spec or object for all of them, or a sequence of one for each. One object may sit at several
+    seats. Raises ValueError for a wrong number of opponents and for what is no opponent, RuntimeError for a spec
+    without a library of agents to look it up in.
     """
 
     def __init__(self, given: Given | Sequence[Given], rules: RuleSet, num_players: int) -> None:
@@ -89,7 +89,7 @@ class Opponents:
         seats: NDArray[np.int64],
         learners: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """One action a row, int64[B], for the seats on turn at some tables where ``learners`` are the learner's seats."""
+        """One action a row, int64[B], for the seats on turn at some tables; ``learners`` are the learners' seats there."""
         places = (seats - learners - 1) % self.num_players
         actions = np.empty(len(tables), dtype=np.int64)
         for place in np.unique(places):
@@ -113,7 +113,7 @@ class Opponents:
 
 def _one_each(given: Given | Sequence[Given], count: int) -> list[Given]:
     if isinstance(given, str) or not isinstance(given, Sequence):
-        return [cast("Given", given)] * count
+        return [given] * count
     if len(given) != count:
         raise ValueError(f"opponents: {len(given)} given, but {count} sit at this table beside the learner")
     return list(given)

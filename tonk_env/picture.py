@@ -230,8 +230,8 @@ def _draw_back(card: pygame.Surface, face: pygame.Rect) -> None:
     cell = inside.width / 4
     for column in range(4):
         for row in range(int(inside.height // cell)):
-            center = (inside.left + (column + 0.5) * cell, inside.top + (row + 0.5) * inside.height / (inside.height // cell))
-            _draw_suit(card, "D", center, cell * 0.36, BACK_LIGHT)
+            down = (row + 0.5) * inside.height / (inside.height // cell)
+            _draw_suit(card, "D", (inside.left + (column + 0.5) * cell, inside.top + down), cell * 0.36, BACK_LIGHT)
 
 
 def _draw_face(card: pygame.Surface, name: str, wild: str) -> None:

@@ -1,7 +1,7 @@
 """Finished hands as text: one JSON object a line, written whole, read back line by line with everything checked.
 
-The format is that of section 13 of the rules. A line that is refused is named with its field. Whether a hand replays as it
-says is checked in ``replay``.
+The format is that of section 13 of the rules. A line that is refused is named with its field. Whether a hand replays as
+it says is checked in ``replay``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from tonk_env.cards import CARD_NAMES
@@ -21,7 +22,7 @@ from tonk_env.table import HandResult
 
 RECORD_FORMAT = 1
 RESULTS = ("scores", "payoffs")
-FIELDS = ("record", "match", "hand", "rules", "players", "seats", "start", "totals", "deck", "moves", "ending", "counts")
+FIELDS = tuple("record match hand rules players seats start totals deck moves ending counts".split())
 MAX_LINE = 1_000_000  # bytes; the longest hands stay far below
 
 
@@ -56,10 +57,10 @@ def write_records(path: str | os.PathLike[str], hands: Iterable[HandResult]) -> 
 def read_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, HandResult]]:
     """Yield (line number from 1, hand) for each line of a file, one line in memory at a time.
 
-    Raises ``RecordError`` for the first line that is no complete, consistent record, and ``OSError`` if there is no such
-    file. Hands are not replayed.
+    Raises ``RecordError`` for the first line that is no complete, consistent record, and ``OSError`` if there is no
+    such file. Hands are not replayed.
     """
-    with open(path, "rb") as stream:
+    with Path(path).open("rb") as stream:
         for number in _count_from_one():
             line = stream.readline(MAX_LINE + 1)
             if not line:
@@ -153,8 +154,8 @@ def _check_names(data: dict[str, Any], result: str) -> None:
     for name in wanted:
         if name not in data:
             other = RESULTS[1 - RESULTS.index(result)]
-            why = f"is missing; under these rules the result is `{result}`, not `{other}`" if other in data else "is missing"
-            raise RecordError(why if name == result else "is missing", name)
+            why = f"; under these rules the result is `{result}`, not `{other}`" if other in data else ""
+            raise RecordError("is missing" + why * (name == result), name)
     for name in data:
         if name not in wanted:
             raise RecordError(f"no record has it; the fields are {', '.join(wanted)}", name)
@@ -225,7 +226,7 @@ def _check_seats(seats: list[int], rules: RuleSet, players: int) -> None:
     if len(seats) < 2:
         raise RecordError(f"is {seats}; a hand is played by at least two", "seats")
     if rules.match != "elimination" and len(seats) < players:
-        raise RecordError(f"is {seats}; nobody leaves a match of `{rules.match}`, so all {players} seats are in", "seats")
+        raise RecordError(f"is {seats}; nobody leaves a match of `{rules.match}`: all {players} seats are in", "seats")
 
 
 def _numbers(value: Any, players: int, seats: list[int]) -> list[float | None]:
@@ -235,7 +236,7 @@ def _numbers(value: Any, players: int, seats: list[int]) -> list[float | None]:
     for seat, number in enumerate(value):
         if seat not in seats:
             if number is not None:
-                raise RecordError(f"entry {seat} is {_short(number)}; seat {seat} is not in the match, so null is needed")
+                raise RecordError(f"entry {seat} is {_short(number)}; that seat is not in the match, so null is needed")
         elif isinstance(number, bool) or not isinstance(number, int | float) or not _fits(number):
             raise RecordError(f"entry {seat} is {_short(number)}; a number is needed")
     return [None if number is None else float(number) for number in value]
@@ -268,7 +269,7 @@ def _moves(value: Any, seats: list[int]) -> list[str]:
     starts = tuple(f"{seat} " for seat in seats)
     for number, move in enumerate(value, start=1):
         if not isinstance(move, str) or not move.startswith(starts):
-            raise RecordError(f"move {number} is {_short(move)}; a seat of {seats}, a blank and the move in words are needed")
+            raise RecordError(f"move {number} is {_short(move)}; a seat of {seats}, a blank and its words are needed")
     return list(value)
 
 

@@ -1,7 +1,7 @@
 """What a table looks like from a seat: as data, as text, and as a picture drawn from the same data.
 
-`look` is the only place where somebody's hidden cards are left out. The text here and the drawing in ``picture`` show what it
-returned and never see the table, so that no picture can show more than the text.
+`look` is the only place where somebody's hidden cards are left out. The text here and the drawing in ``picture`` show
+what it returned and never see the table, so that no picture can show more than the text.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def check_render_seat(seat: int | str | None, num_players: int) -> int | Literal
         return seat
     if seat == ALL:
         return ALL
-    raise ValueError(f"render_seat {seat!r} is not at this table: use 0 to {num_players - 1}, 'all' for every hand, or None")
+    allowed = f"0 to {num_players - 1}, 'all' for every hand, or None"
+    raise ValueError(f"render_seat {seat!r} is not at this table: use {allowed}")
 
 
 def look(table: Table, viewer: int | Literal["all"]) -> TableLook:

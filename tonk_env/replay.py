@@ -59,8 +59,8 @@ class HandTable(Table):
 class Replay:
     """A recorded hand that can be opened at any move.
 
-    ``position`` is the number of moves played, ``table`` the table there. Raises ``RecordError`` for a move that cannot be
-    played, with its number.
+    ``position`` is the number of moves played, ``table`` the table there. Raises ``RecordError`` for a move that cannot
+    be played, with its number.
     """
 
     def __init__(self, hand: HandResult) -> None:
@@ -77,15 +77,18 @@ class Replay:
         move = self.hand.moves[self.position]
         seat, _, words = move.partition(" ")
         if self.table.over:
-            raise RecordError(f"move {self.position + 1} is {move!r}, but the hand is over after move {self.position}", "moves")
+            raise self._fault(f", but the hand is over after move {self.position}")
         if int(seat) != self.table.seat:
-            raise RecordError(f"move {self.position + 1} is {move!r}, but seat {self.table.seat} is on turn", "moves")
+            raise self._fault(f", but seat {self.table.seat} is on turn")
         try:
             self.table.step(words)
         except IllegalMoveError as error:
-            raise RecordError(f"move {self.position + 1} is {move!r}: {error}", "moves") from None
+            raise self._fault(f": {error}") from None
         self.position += 1
         return move
+
+    def _fault(self, problem: str) -> RecordError:
+        return RecordError(f"move {self.position + 1} is {self.hand.moves[self.position]!r}{problem}", "moves")
 
     def go(self, position: int) -> Table:
         """Return the table after ``position`` moves, forward or back."""
@@ -118,7 +121,7 @@ class Checker:
         self._counted = False
 
     def check(self, hand: HandResult) -> None:
-        """Raise ``RecordError`` if the hand, or the way it follows the hand before, is not what the rules make of it."""
+        """Raise ``RecordError`` if the hand, or the way it follows the last one, is not as the rules have it."""
         played = self._check_order(hand)
         table = self._table_for(hand)
         table.deal(hand, played)
@@ -162,7 +165,7 @@ def check_hand(hand: HandResult) -> None:
 
 
 def check_file(path: str | os.PathLike[str]) -> int:
-    """Check every hand of a file and return their number. Raises ``RecordError`` naming line and field, or ``OSError``."""
+    """Check every hand of a file and return their number. ``RecordError`` names line and field of a fault."""
     checker, hands = Checker(), 0
     for line, hand in read_records(path):
         try:
@@ -204,7 +207,7 @@ def _play(table: HandTable, hand: HandResult) -> None:
 
 
 def _action_numbers(hand: HandResult) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return int64[M] seats and int64[M] actions, -1 for moves whose words depend on the hand; None if some are no moves."""
+    """Return int64[M] seats and int64[M] actions, -1 for moves with wilds; None if some words are no move."""
     parts = [move.partition(" ") for move in hand.moves]
     actions = np.full(len(parts), -1, dtype=np.int64)
     known = _known_moves(hand.rules)
@@ -245,7 +248,7 @@ def _step_in_words(table: HandTable, move: str) -> int:
 
 
 @jit
-def play_on(rule, t, seats, actions):
+def play_on(rule: Any, t: Any, seats: Any, actions: Any) -> int:
     """Play moves until one is not legal, is another seat's, or is -1. Returns the number of moves played."""
     for i in range(len(actions)):
         if t.phase == OVER or t.turn != seats[i] or actions[i] < 0 or not is_legal(t, actions[i]):
@@ -272,7 +275,8 @@ def _check_next(hand: HandResult, table: HandTable) -> None:
     for seat in seats:
         total = float(table.totals[seat])
         if abs((hand.totals[seat] or 0.0) - total) > SAME:
-            raise RecordError(f"entry {seat} is {hand.totals[seat]:g}, but it was {total:g} after the hand before", "totals")
+            stated = hand.totals[seat]
+            raise RecordError(f"entry {seat} is {stated:g}, but it was {total:g} after the hand before", "totals")
     start = int(table.record.next_start)
     if hand.start != start:
         raise RecordError(f"is {hand.start}, but seat {start} starts after the hand before", "start")

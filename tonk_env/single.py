@@ -24,7 +24,8 @@ from tonk_env.table import HandResult, Table
 
 Seen = Observation | NDArray[np.int8]
 
-MAX_SKIPPED = 1000  # deals in a row that ended before the learner had a move
+PATIENCE = 20  # deals in a row that may end before the learner has a move at a seat, before another seat is tried
+MAX_SKIPPED = 1000  # such deals before giving up
 
 
 class TonkEnv(gymnasium.Env[Any, Any]):
@@ -35,34 +36,36 @@ class TonkEnv(gymnasium.Env[Any, Any]):
     * ``rules``, ``options``: as in ``tonk_env.aec``: a preset, a RuleSet or a mapping, and options on top.
     * ``num_players``: seats at the table; None is the smallest table of the rule set.
     * ``opponents``: one spec or object for all other seats, or one for each, in order from the learner's left. Specs
-      (``"random"``, ``"greedy"``, ``"drop:27"``, ``"file.onnx"``) are looked up among the installed agents; an object needs
-      ``act(observations, masks, rows)`` and may have ``reset(rows)`` and ``seed(seed)``.
-    * ``seat``: where the learner sits: a number, ``"random"`` for each episode anew, or ``"rotate"`` (also None): one seat
-      further to the left each episode, from seat ``(seed + table) % num_players`` after ``reset(seed=...)``.
-    * ``observation``: ``"dict"`` for ``Dict(action_mask, observation)``, or ``"vector"`` for the observation alone as a Box. The
-      mask is in ``info["action_mask"]`` and ``action_masks()`` in either case.
+      (``"random"``, ``"greedy"``, ``"drop:27"``, ``"file.onnx"``) are looked up among the installed agents; an object
+      needs ``act(observations, masks, rows)`` and may have ``reset(rows)`` and ``seed(seed)``.
+    * ``seat``: where the learner sits: a number, ``"random"`` for each episode anew, or ``"rotate"`` (also None): one
+      seat further to the left each episode, from seat ``(seed + table) % num_players`` after ``reset(seed=...)``.
+    * ``observation``: ``"dict"`` for ``Dict(action_mask, observation)``, or ``"vector"`` for the observation alone as
+      a Box. The mask is in ``info["action_mask"]`` and ``action_masks()`` in either case.
     * ``illegal``: what an illegal action does. ``"lose"``: the episode ends at once, terminated, with the reward
-      ``illegal_reward`` (-1) and ``info["illegal"]`` True. ``"raise"``: IllegalMoveError, and nothing changes. An action outside
-      the space raises ValueError in either case.
+      ``illegal_reward`` (-1) and ``info["illegal"]`` True. ``"raise"``: IllegalMoveError, and nothing changes. An
+      action outside the space raises ValueError in either case.
     * ``table``: number of the series of deals of a seed; parallel environments with one seed may use 0, 1, 2, ...
-    * ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None; ``render_seat``: whose view is drawn, None for the
-      learner's, ``"all"`` for every hand.
+    * ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None; ``render_seat``: whose view is drawn, None
+      for the learner's, ``"all"`` for every hand.
 
-    **Steps.** A step is one move of the learner, and all moves of the others up to its next one; while the learner's turn
-    goes on, none. The mask belongs to the learner and is all 0 when the episode is over.
+    **Steps.** A step is one move of the learner, and all moves of the others up to its next one; while the learner's
+    turn goes on, none. The mask belongs to the learner and is all 0 when the episode is over.
 
-    **Rewards.** The learner's own (R40), whoever's move earned it. Hands of a match that are settled on the deal before its
-    first move count with that move.
+    **Rewards.** The learner's own (R40), whoever's move earned it. Hands of a match that are settled on the deal
+    before its first move count with that move.
 
-    **Ends.** Terminated when the match is over or the learner eliminated; truncated when a single hand reaches the turn limit
-    (R19). An episode that the others end before the learner's first move is not begun: the next deal is played instead, at the
-    same seat, and ``info["skipped_hands"]`` of ``reset()`` counts how often that happened.
+    **Ends.** Terminated when the match is over or the learner eliminated; truncated when a single hand reaches the
+    turn limit (R19). An episode that the others end before the learner's first move is not begun: the next deal is
+    played instead, and ``info["skipped_hands"]`` of ``reset()`` counts how often that happened. The seat stays the
+    same for 20 such deals, so that seats stay evenly spread; then a rotating or random learner tries the next, and
+    one at a fixed seat gets a RuntimeError after 1000.
 
-    **Infos.** ``action_mask`` and ``seat`` always; ``skipped_hands`` after reset; ``hands`` when hands have ended since the last
-    move, and ``opening_hands`` after reset when some were settled on its deal, as in ``tonk_env.aec``.
+    **Infos.** ``action_mask`` and ``seat`` always; ``skipped_hands`` after reset; ``hands`` when hands have ended
+    since the last move, and ``opening_hands`` after reset when some were settled on its deal, as in ``tonk_env.aec``.
 
-    **Reset.** ``reset(seed=s)`` deals the hands of ``Table(seed=s, table=table)`` and seeds the opponents; ``reset()`` goes on. With
-    ``options={"deck": ...}`` the first deal is that deck.
+    **Reset.** ``reset(seed=s)`` deals the hands of ``Table(seed=s, table=table)`` and seeds the opponents;
+    ``reset()`` goes on. With ``options={"deck": ...}`` the first deal is that deck.
     """
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 4}  # noqa: RUF012 (Gymnasium's interface)
@@ -101,11 +104,10 @@ class TonkEnv(gymnasium.Env[Any, Any]):
         self._renderer = Renderer(self.metadata["render_fps"])
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
-        """Begin the next episode at the learner's first decision. Raises ValueError for a deck that is not this rule set's."""
+        """Begin the next episode at the learner's first decision. Raises ValueError for a deck that does not fit."""
         super().reset(seed=seed)
         if seed is not None or self._next_seat is None:
             self._seed(seed)
-        self.seat = self._choose_seat()
         skipped, hands = self._deal(seed, (options or {}).get("deck"))
         info = self._info(hands)
         info["skipped_hands"] = skipped
@@ -179,6 +181,8 @@ class TonkEnv(gymnasium.Env[Any, Any]):
     def _deal(self, seed: int | None, deck: Any) -> tuple[int, list[HandResult]]:
         """Deal until the learner is to move: deals skipped, and hands of the match that ended before that."""
         for skipped in range(MAX_SKIPPED):
+            if skipped == 0 or (skipped % PATIENCE == 0 and not isinstance(self.seating, int)):
+                self.seat = self._choose_seat()
             self.table.reset(seed=seed, deck=deck)
             seed = deck = None
             self.opponents.reset(self._game)
@@ -191,7 +195,7 @@ class TonkEnv(gymnasium.Env[Any, Any]):
         raise RuntimeError(never_moves(self.seat))
 
     def _play_others(self) -> tuple[list[HandResult], float]:
-        """Let the opponents move until the learner is on turn or finished: hands that ended, and the learner's reward."""
+        """Let the opponents move until the learner is on turn or finished: hands that ended, the learner's reward."""
         hands: list[HandResult] = []
         reward = 0.0
         while not self._finished() and self.table.seat != self.seat:

@@ -14,8 +14,7 @@ MIN_SPREAD = 3
 MAX_BOOK = 4
 MAX_RUN = 8  # a hand of 7 and the card drawn
 RUN_LENGTHS = tuple(range(MIN_SPREAD, MAX_RUN + 1))
-KIND_BOOK = 0
-KIND_RUN = 1
+KIND_BOOK, KIND_RUN = np.int64(0), np.int64(1)
 
 ALL_SUITS = (0, 1, 2, 3)
 

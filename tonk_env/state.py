@@ -14,7 +14,7 @@ import numpy as np
 MAX_SEATS = 6
 MAX_SPREADS = 12  # a hand of 7 can lay two spreads before it runs out, six seats
 NUM_WILDS = 6  # X1 X2 2C 2D 2H 2S, in the order in which R14 uses them
-NOBODY = 6  # thrower of the upcard
+NOBODY = np.int64(6)  # thrower of the upcard
 NUM_WORDS = 26  # words of legal moves, see actions.py
 
 
@@ -187,20 +187,20 @@ VIEW_DTYPE = _record([
     ("open_book", "<u8"),
     ("open_high", "<u8"),
     ("open_low", "<u8"),
-    ("turns", "<i4"),
-    ("hands_left", "<i4"),  # of a match of hands, this one included; at most HANDS_SHOWN
-    ("count", "<i2"),  # mine (R6)
-    ("hits", "<i2"),  # in this turn, at most MAX_HITS_SHOWN
-    ("waiting", "<i2", (6,)),  # at most what the layout shows
-    ("frozen", "<i2", (6,)),
-    ("totals", "<i2", (6,)),  # steps of the match's scale, see observation.py
-    ("sizes", "i1", (6,)),  # cards in each hand
-    ("stock", "i1"),  # cards
-    ("phase", "i1"),
-    ("turn", "i1"),  # relative seat on turn
-    ("tunker", "i1"),  # relative seat, -1 = none
-    ("live", "u1"),  # relative seats in the hand, as bits
-    ("wilds_laid", "u1"),  # wilds lying as wilds, as bits in the order of R14
+    ("turns", "<i8"),
+    ("hands_left", "<i8"),  # of a match of hands, this one included; at most HANDS_SHOWN
+    ("count", "<i8"),  # mine (R6)
+    ("hits", "<i8"),  # in this turn, at most MAX_HITS_SHOWN
+    ("waiting", "<i8", (6,)),  # at most what the layout shows
+    ("frozen", "<i8", (6,)),
+    ("totals", "<i8", (6,)),  # steps of the match's scale, see observation.py
+    ("sizes", "<i8", (6,)),  # cards in each hand
+    ("stock", "<i8"),  # cards
+    ("phase", "<i8"),
+    ("turn", "<i8"),  # relative seat on turn
+    ("tunker", "<i8"),  # relative seat, -1 = none
+    ("live", "<i8"),  # relative seats in the hand, as bits
+    ("wilds_laid", "<i8"),  # wilds lying as wilds, as bits in the order of R14
     ("must_use", "?"),
     ("tunk_clean", "?"),
 ])

@@ -20,6 +20,7 @@ from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet, make_rules
 from tonk_env.seeding import series_seed
 from tonk_env.state import VIEW_DTYPE, Ending, Phase, ending_name, new_tables
+from tonk_env.warmup import announce
 
 Rules = str | RuleSet | Mapping[str, Any]
 
@@ -94,6 +95,7 @@ class Table:
         self.num_players = self.rules.check_players(num_players)
         self.layout = ObservationLayout(self.rules, self.num_players)
         self.num_actions = num_actions(self.rules)
+        announce()
         self._rule = self.rules.record()
         self._tables = new_tables(1)
         self._t = self._tables[0]
@@ -344,7 +346,7 @@ class Table:
     @property
     def pile(self) -> list[tuple[int, int | None]]:
         """The discard pile, bottom first: (card number, seat that threw it or None for the upcard)."""
-        throwers = [s for s in range(self.num_players)]
+        throwers = range(self.num_players)
         pile = []
         for card in self._t.pile[: self._t.pile_size]:
             bit = int(BIT_OF_CARD[card])

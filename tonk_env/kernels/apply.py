@@ -18,12 +18,17 @@ from tonk_env.actions import (
 )
 from tonk_env.cards import BIT_OF_CARD, CARD_OF_BIT
 from tonk_env.kernels.arrange import lay_arrangement
-from tonk_env.kernels.bits import ZERO, bit, jit
+from tonk_env.kernels.bits import ZERO, bit, jit, kernel
 from tonk_env.kernels.deal import clear_hand, deal_cards, is_opening, left_of, next_card, pop_pile, push_pile, stock_size
 from tonk_env.kernels.held import total
 from tonk_env.kernels.lay import lay_hit, lay_spread
 from tonk_env.kernels.legal import LAST_PLAY, LAST_START, PASSED, PLAY, START, TUNK, update_legal
 from tonk_env.kernels.settle import (
+    OVER,
+    RUN_OUT,
+    STOCK,
+    TONK_OUT,
+    TURN_LIMIT,
     settle_drop,
     settle_opening,
     settle_out,
@@ -32,14 +37,9 @@ from tonk_env.kernels.settle import (
     settle_void,
     sits,
 )
-from tonk_env.state import Ending, Phase
-
-OVER = int(Phase.OVER)
-STOCK, TURN_LIMIT = int(Ending.STOCK), int(Ending.TURN_LIMIT)
-TONK_OUT, RUN_OUT = int(Ending.TONK_OUT), int(Ending.RUN_OUT)
 
 
-@jit
+@kernel
 def start_hand(rule, t):
     """Deal a hand to the seats in ``live`` and settle it if a dealt hand is an opening tonk (R4, R7)."""
     clear_hand(t)
@@ -47,7 +47,7 @@ def start_hand(rule, t):
     deal_cards(rule, t)
     t.turn = t.start
     t.phase = START
-    openers = 0
+    openers = np.int64(0)
     for seat in range(t.num_players):
         if sits(t, seat) and is_opening(rule, t.hand[seat], total(rule, t.hand[seat])):
             openers |= 1 << seat
@@ -73,7 +73,7 @@ def apply(rule, t, action):
     elif word == W_DISCARD:
         discard(rule, t, index)
     else:
-        if word < W_BOOK or (W_WILD_HIT_BOOK <= word and word <= W_WILD_HIT_LOW):
+        if word < W_BOOK or (W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW):
             hit(rule, t, word, index)
         else:
             spread(rule, t, word, index)
@@ -83,7 +83,7 @@ def apply(rule, t, action):
         update_legal(rule, t)
 
 
-@jit
+@kernel
 def drop_or_tunk(rule, t):
     """Drop (R21), or say tunk (R26)."""
     if t.phase == PLAY:
@@ -93,7 +93,7 @@ def drop_or_tunk(rule, t):
         settle_drop(rule, t, np.int64(t.turn))
 
 
-@jit
+@kernel
 def begin_play(t):
     """After drawing or taking: the bars on dropping fall by one (R23)."""
     seat = t.turn
@@ -105,7 +105,7 @@ def begin_play(t):
     t.phase = PLAY if t.phase == START else LAST_PLAY
 
 
-@jit
+@kernel
 def draw_stock(rule, t):
     """Draw the top stock card (R11), or end the hand by asking for the empty stock (R24)."""
     if stock_size(rule, t) == 0:
@@ -115,7 +115,7 @@ def draw_stock(rule, t):
     begin_play(t)
 
 
-@jit
+@kernel
 def take_discard(rule, t):
     """Take the top of the discard pile (R11, R12). Everybody knows the card."""
     card = bit(BIT_OF_CARD[pop_pile(t)])
@@ -126,7 +126,7 @@ def take_discard(rule, t):
     begin_play(t)
 
 
-@jit
+@kernel
 def pass_turn(rule, t):
     """Pass instead of drawing; the second pass ends the last turn (R27)."""
     if t.phase == LAST_START:
@@ -135,7 +135,7 @@ def pass_turn(rule, t):
         end_turn(rule, t)
 
 
-@jit
+@kernel
 def spread(rule, t, word, index):
     """Lay a spread (R13, R14) and bar the own drop (R22)."""
     lay_spread(rule, t, np.int64(t.turn), word, index)
@@ -144,7 +144,7 @@ def spread(rule, t, word, index):
         t.waiting[t.turn] = rule.wait
 
 
-@jit
+@kernel
 def hit(rule, t, word, index):
     """Hit a spread (R15) and freeze its owner (R23)."""
     seat = np.int64(t.turn)
@@ -155,7 +155,7 @@ def hit(rule, t, word, index):
         t.frozen[owner] = t.frozen[owner] + rule.freeze if rule.freeze_stacks else rule.freeze
 
 
-@jit
+@kernel
 def hand_emptied(rule, t):
     """A spread or hit emptied the hand: tonk out (R18), or the end of a last turn (R27)."""
     if t.tunker >= 0:
@@ -164,7 +164,7 @@ def hand_emptied(rule, t):
         settle_out(rule, t, np.int64(t.turn), TONK_OUT)
 
 
-@jit
+@kernel
 def discard(rule, t, index):
     """Put a card on the pile (R17)."""
     seat = np.int64(t.turn)
@@ -180,7 +180,7 @@ def discard(rule, t, index):
         end_turn(rule, t)
 
 
-@jit
+@kernel
 def begin_last_turns(rule, t):
     """Lay the tunker's spreads; every other player has one last turn (R26, R27)."""
     seat = np.int64(t.turn)
@@ -193,7 +193,7 @@ def begin_last_turns(rule, t):
     end_turn(rule, t)
 
 
-@jit
+@kernel
 def end_turn(rule, t):
     """End a turn that did not empty the hand: stock, turn limit, or the next seat (R19, R24, R29)."""
     t.turns += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.cards import RANK_NAMES, SUIT_NAMES
-from tonk_env.kernels.bits import ZERO, has, jit, lowest, popcount, without_lowest
+from tonk_env.kernels.bits import ZERO, has, kernel, lowest, popcount, without_lowest
 from tonk_env.kernels.held import NUM_SPREAD_WORDS, WILD_ORDER, held_spreads, spread_cards, spread_word, total
 from tonk_env.kernels.lay import is_book_word, lay_cards
 from tonk_env.spreads import KIND_BOOK, KIND_RUN
@@ -13,10 +13,11 @@ from tonk_env.spreads import KIND_BOOK, KIND_RUN
 RANK_CODES = np.frombuffer((RANK_NAMES + "X").encode(), dtype=np.uint8)
 SUIT_CODES = np.frombuffer(SUIT_NAMES.encode(), dtype=np.uint8)
 BLANK, EQUALS, ONE_CODE = ord(" "), ord("="), ord("1")
+NO_WORD, NO_BIT, SECOND, BOTH = np.array([0, -1, 1, 2])
 TEXT = 64  # bytes for the words of one spread: eight places of at most six characters
 
 
-@jit
+@kernel
 def write_card(text, at, index):
     """Write the name of the card of a bit. Returns the next free byte."""
     rank, suit = index & 15, index >> 4
@@ -25,7 +26,7 @@ def write_card(text, at, index):
     return at + 2
 
 
-@jit
+@kernel
 def write_spread(text, places, natural, wilds):
     """Write the places of a spread in words, zeros after the last: ``6H 2S=7H 8H`` (section 13)."""
     at, wild = 0, 0
@@ -47,7 +48,7 @@ def write_spread(text, places, natural, wilds):
         text[i] = 0
 
 
-@jit
+@kernel
 def compare(a, b):
     """Order of two texts: -1, 0 or 1. A text that is a prefix comes first."""
     for i in range(TEXT):
@@ -56,7 +57,7 @@ def compare(a, b):
     return 0
 
 
-@jit
+@kernel
 def write_candidate(texts, sets, count):
     """Sort the one or two spreads of a candidate by their words."""
     if count == 2 and compare(texts[0], texts[1]) > 0:
@@ -66,7 +67,7 @@ def write_candidate(texts, sets, count):
             sets[0, i], sets[1, i] = sets[1, i], sets[0, i]
 
 
-@jit
+@kernel
 def comes_first(texts, count, best, best_count):
     """Whether a sorted list of words comes before the best so far."""
     for i in range(min(count, best_count)):
@@ -76,7 +77,7 @@ def comes_first(texts, count, best, best_count):
     return count < best_count
 
 
-@jit
+@kernel
 def note_spread(rule, held, word, index, texts, sets, at):
     """Write one spread of a candidate. Returns the cards left."""
     places, natural, wilds = spread_cards(rule, held, word, index)
@@ -86,18 +87,18 @@ def note_spread(rule, held, word, index, texts, sets, at):
     return held & ~(natural | wilds)
 
 
-@jit
+@kernel
 def consider(rule, held, first_word, first, second_word, second, texts, sets):
     """Write a candidate of one spread, or of two when ``second`` is not negative. Returns the cards left."""
-    rest = note_spread(rule, held, first_word, first, texts, sets, 0)
+    rest = note_spread(rule, held, first_word, first, texts, sets, NO_WORD)
     if second < 0:
         return rest
-    rest = note_spread(rule, rest, second_word, second, texts, sets, 1)
+    rest = note_spread(rule, rest, second_word, second, texts, sets, SECOND)
     write_candidate(texts, sets, 2)
     return rest
 
 
-@jit
+@kernel
 def better(rule, rest, texts, count, best_rest, best, best_count):
     """Whether a candidate beats the best so far by R26."""
     points, best_points = total(rule, rest), total(rule, best_rest)
@@ -109,29 +110,29 @@ def better(rule, rest, texts, count, best_rest, best, best_count):
     return comes_first(texts, count, best, best_count)
 
 
-@jit
+@kernel
 def lay_arrangement(rule, t, seat):
     """Lay the spreads of the best arrangement of a hand on the table, in the order of their words."""
     held = t.hand[seat]
     texts, best = np.zeros((2, TEXT), np.uint8), np.zeros((2, TEXT), np.uint8)
     sets, best_sets = np.zeros((2, 4), np.uint64), np.zeros((2, 4), np.uint64)
-    best_rest, best_count = held, 0
+    best_rest, best_count = held, np.int64(0)
     firsts = held_spreads(rule, held)
     for i in range(NUM_SPREAD_WORDS):
         left = firsts[i]
         while left != ZERO:
             first = lowest(left)
-            rest = consider(rule, held, spread_word(i), first, 0, -1, texts, sets)
-            if better(rule, rest, texts, 1, best_rest, best, best_count):
-                best_rest, best_count = rest, 1
+            rest = consider(rule, held, spread_word(i), first, NO_WORD, NO_BIT, texts, sets)
+            if better(rule, rest, texts, SECOND, best_rest, best, best_count):
+                best_rest, best_count = rest, np.int64(1)
                 best[:], best_sets[:] = texts, sets
             seconds = held_spreads(rule, rest)
             for j in range(NUM_SPREAD_WORDS):
                 right = seconds[j]
                 while right != ZERO:
                     rest = consider(rule, held, spread_word(i), first, spread_word(j), lowest(right), texts, sets)
-                    if better(rule, rest, texts, 2, best_rest, best, best_count):
-                        best_rest, best_count = rest, 2
+                    if better(rule, rest, texts, BOTH, best_rest, best, best_count):
+                        best_rest, best_count = rest, np.int64(2)
                         best[:], best_sets[:] = texts, sets
                     right = without_lowest(right)
             left = without_lowest(left)

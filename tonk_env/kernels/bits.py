@@ -40,8 +40,13 @@ def _compile(function: F, **options: Any) -> F:
 
 
 def jit(function: F) -> F:
-    """Compile a kernel, kept on disk between processes."""
+    """Compile a kernel that Python calls, kept on disk between processes."""
     return _compile(function)
+
+
+def kernel(function: F) -> F:
+    """Compile a kernel that only kernels call: no wrapper for Python, which saves a good part of compiling."""
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def inline(function: F) -> F:
@@ -106,7 +111,7 @@ def without_lowest(bits):
     return bits & (bits - np.uint64(1))
 
 
-@jit
+@kernel
 def nth(bits, n):
     """Index of the n-th set bit, from 0."""
     for _ in range(n):
@@ -114,7 +119,7 @@ def nth(bits, n):
     return lowest(bits)
 
 
-@jit
+@kernel
 def mix(x):
     """Scramble 64 bits (the finaliser of splitmix64, Steele, Lea and Flood 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -125,7 +130,7 @@ def mix(x):
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@jit
+@kernel
 def draw(key, counter):
     """The counter-th 64-bit number of a key."""
     return mix(key + (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.cards import BIT_OF_CARD
-from tonk_env.kernels.bits import ZERO, below, bit, draw, has, jit, mix
+from tonk_env.kernels.bits import ZERO, below, bit, draw, has, jit, kernel, mix
 from tonk_env.kernels.held import all_in_spreads
 from tonk_env.kernels.lay import clear_spreads
 from tonk_env.state import NOBODY
 
 
-@jit
+@kernel
 def deck_key(seed, table_id, deal):
     """Key of one deck. Neighbouring seeds, tables and hands share nothing."""
     key = mix(np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15))
@@ -19,7 +19,7 @@ def deck_key(seed, table_id, deal):
     return mix(key ^ (np.uint64(deal) + np.uint64(0x8CB92BA72F3D8DD7)))
 
 
-@jit
+@kernel
 def next_card(rule, t):
     """Card number of the next card of the deck: one step of a Fisher-Yates shuffle from the front."""
     at = np.int64(t.dealt)
@@ -41,13 +41,13 @@ def finish_shuffle(rule, t):
     t.dealt = dealt
 
 
-@jit
+@kernel
 def stock_size(rule, t):
     """Cards left in the stock."""
     return np.int64(rule.deck_size) - np.int64(t.dealt)
 
 
-@jit
+@kernel
 def push_pile(t, card, thrower):
     """Put a card on the discard pile; NOBODY throws the upcard."""
     t.pile[t.pile_size] = card
@@ -55,7 +55,7 @@ def push_pile(t, card, thrower):
     t.thrown[thrower] |= bit(BIT_OF_CARD[card])
 
 
-@jit
+@kernel
 def pop_pile(t):
     """Take the top of the discard pile. Returns its card number."""
     t.pile_size -= 1
@@ -66,7 +66,7 @@ def pop_pile(t):
     return card
 
 
-@jit
+@kernel
 def clear_hand(t):
     """Reset everything that belongs to one hand."""
     for seat in range(6):
@@ -82,7 +82,7 @@ def clear_hand(t):
     t.must_use = t.tunk_clean = False
 
 
-@jit
+@kernel
 def left_of(t, seat, among):
     """Next seat to the left among some seats (R10)."""
     for _ in range(6):
@@ -92,7 +92,7 @@ def left_of(t, seat, among):
     return seat
 
 
-@jit
+@kernel
 def deal_cards(rule, t):
     """Deal a hand to the live seats, one card at a time from the seat that plays first, then the upcard (R4)."""
     if not t.stacked:
@@ -111,7 +111,7 @@ def deal_cards(rule, t):
         push_pile(t, next_card(rule, t), NOBODY)
 
 
-@jit
+@kernel
 def is_opening(rule, held, points):
     """Whether a dealt hand is an opening tonk (R7). ``points`` is its plain total."""
     if points < 128 and has(rule.opening_counts[points >> 6], points & 63):

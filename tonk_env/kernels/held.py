@@ -10,7 +10,7 @@ import numpy as np
 
 from tonk_env import cards, spreads
 from tonk_env.actions import W_BOOK, W_FOUR, W_RUN, W_WILD_BOOK, W_WILD_RUN
-from tonk_env.kernels.bits import ONE, ZERO, bit, has, inline, jit, lowest, popcount, without_lowest
+from tonk_env.kernels.bits import ONE, ZERO, bit, has, inline, jit, kernel, lowest, popcount, without_lowest
 
 NATURALS = np.uint64(cards.NATURALS)
 LANE = np.uint64(0x1FFF)
@@ -30,7 +30,7 @@ def spread_word(index):
     return W_BOOK + index if index < 8 else W_WILD_BOOK + index - 8
 
 
-@jit
+@kernel
 def total(rule, held):
     """Plain total of a card set, in points (R5)."""
     points = 0
@@ -40,7 +40,7 @@ def total(rule, held):
     return points
 
 
-@jit
+@kernel
 def by_place(rule, held):
     """Card set with each rank moved to its place among the ranks in use, so that runs are neighbours (R2)."""
     moved = ZERO
@@ -51,7 +51,7 @@ def by_place(rule, held):
     return moved
 
 
-@jit
+@kernel
 def by_rank(rule, placed):
     """The way back from ``by_place``."""
     held = ZERO
@@ -62,7 +62,7 @@ def by_rank(rule, placed):
     return held
 
 
-@jit
+@kernel
 def natural_spreads(rule, held):
     """Words of the spreads in a card set that use no wild as such (R13): a tuple of eight."""
     x = held & NATURALS
@@ -84,7 +84,7 @@ def natural_spreads(rule, held):
     return (books, cd & hs, r3, r4, r5, r6, r7, r8)
 
 
-@jit
+@kernel
 def run_places(rule, low, length):
     """Places of a run from the bit of its low card and its length."""
     if not rule.gapped:
@@ -95,10 +95,10 @@ def run_places(rule, low, length):
     return places
 
 
-@jit
+@kernel
 def wild_books(rule, held, rank, pool):
     """Shapes of legal books with wilds of one rank, as 16 bits (R14)."""
-    shapes = 0
+    shapes = np.int64(0)
     lanes = held >> np.uint64(rank)
     for shape in range(16):
         natural, filled = WILD_NATURAL[shape], WILD_FILLED[shape]
@@ -111,7 +111,7 @@ def wild_books(rule, held, rank, pool):
     return shapes
 
 
-@jit
+@kernel
 def wild_run_fits(rule, held, pool, places, length):
     """Whether a run with wilds is legal: two naturals or more, each missing place filled by a wild (R14)."""
     natural = places & held
@@ -119,7 +119,7 @@ def wild_run_fits(rule, held, pool, places, length):
     return 2 <= count < length and popcount(pool & ~natural) >= length - count
 
 
-@jit
+@kernel
 def wild_spreads(rule, held):
     """Words of the spreads in a card set that use wilds as such (R14): a tuple of ten."""
     pool = held & rule.wild_mask
@@ -152,7 +152,7 @@ def wild_spreads(rule, held):
     return (b0, b1, b2, b3, r3, r4, r5, r6, r7, r8)
 
 
-@jit
+@kernel
 def first_wilds(pool, count):
     """The first wilds of a pool in the order of use (R14)."""
     chosen = ZERO
@@ -194,7 +194,7 @@ def spread_cards(rule, held, word, index):
     return places, natural, first_wilds(held & rule.wild_mask & ~natural, missing)
 
 
-@jit
+@kernel
 def held_spreads(rule, held):
     """All 18 words of spreads of a card set, natural ones first."""
     if rule.wild == 0:
@@ -202,7 +202,7 @@ def held_spreads(rule, held):
     return natural_spreads(rule, held) + wild_spreads(rule, held)
 
 
-@jit
+@kernel
 def any_spread(words):
     """Whether any of some words has a bit."""
     found = ZERO
@@ -211,7 +211,7 @@ def any_spread(words):
     return found != ZERO
 
 
-@jit
+@kernel
 def least_after_one(rule, held):
     """(points, cards) least left over with at most one spread set aside."""
     points, left = total(rule, held), popcount(held)
@@ -231,7 +231,7 @@ def least_after_one(rule, held):
     return best_points, best_left
 
 
-@jit
+@kernel
 def least_left(rule, held):
     """(points, cards) least left over after setting aside disjoint spreads one after another (R6).
 
@@ -252,7 +252,7 @@ def least_left(rule, held):
     return best_points, best_left
 
 
-@jit
+@kernel
 def all_in_spreads(rule, held):
     """Whether a whole hand is disjoint spreads with nothing left over (R7)."""
     words = held_spreads(rule, held)
@@ -267,7 +267,7 @@ def all_in_spreads(rule, held):
     return False
 
 
-@jit
+@kernel
 def one_spread(rule, held):
     """Whether a card set is exactly one spread."""
     words = held_spreads(rule, held)
@@ -281,7 +281,7 @@ def one_spread(rule, held):
     return False
 
 
-@jit
+@kernel
 def count_of(rule, held):
     """Count of a hand, in points (R6)."""
     if rule.held_count and rule.drop != 1:

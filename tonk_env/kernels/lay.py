@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 
 from tonk_env.actions import W_FOUR, W_HIT_BOOK, W_HIT_HIGH, W_WILD_BOOK, W_WILD_HIT_BOOK, W_WILD_RUN
-from tonk_env.kernels.bits import ZERO, bit, has, jit, lowest, popcount, without_lowest
+from tonk_env.kernels.bits import ZERO, bit, has, jit, kernel, lowest, popcount, without_lowest
 from tonk_env.kernels.held import WILD_ORDER, first_wilds, spread_cards
 from tonk_env.spreads import KIND_BOOK, KIND_RUN
 
+ONE_WILD = np.int64(1)
 
-@jit
+
+@kernel
 def highest(bits):
     """Index of the highest set bit of a non-empty set."""
     index = 0
@@ -19,7 +22,7 @@ def highest(bits):
     return index
 
 
-@jit
+@kernel
 def book_place(rule, places):
     """The place missing from a book of three, as a set; empty when it is full or the suit is not in use."""
     if popcount(places) != 3:
@@ -31,7 +34,7 @@ def book_place(rule, places):
     return ZERO
 
 
-@jit
+@kernel
 def high_place(rule, places):
     """The place above a run, as a set; empty above the last rank."""
     index = highest(places)
@@ -39,7 +42,7 @@ def high_place(rule, places):
     return bit((index & 48) + rank) if rank >= 0 else ZERO
 
 
-@jit
+@kernel
 def low_place(rule, places):
     """The place below a run, as a set; empty below the first rank (the ace is low, R13)."""
     index = lowest(places)
@@ -47,7 +50,7 @@ def low_place(rule, places):
     return bit((index & 48) + rank) if rank >= 0 else ZERO
 
 
-@jit
+@kernel
 def refresh_open(rule, t):
     """Work out again which places are open to hits, after a spread was laid or grew."""
     t.open_book = t.open_high = t.open_low = ZERO
@@ -60,7 +63,7 @@ def refresh_open(rule, t):
             t.open_book |= book_place(rule, places)
 
 
-@jit
+@kernel
 def place_wilds(t, spread, places, wilds):
     """Note which wild fills which place: wilds in the order of R14, places from the lowest."""
     for i in range(6):
@@ -70,7 +73,7 @@ def place_wilds(t, spread, places, wilds):
             places = without_lowest(places)
 
 
-@jit
+@kernel
 def lay_cards(rule, t, seat, kind, places, natural, wilds):
     """Move cards from a hand into a new spread."""
     spread = t.num_spreads
@@ -87,13 +90,13 @@ def lay_cards(rule, t, seat, kind, places, natural, wilds):
     refresh_open(rule, t)
 
 
-@jit
+@kernel
 def is_book_word(word):
     """Whether a word of spreads holds books."""
-    return word <= W_FOUR or (W_WILD_BOOK <= word and word < W_WILD_RUN)
+    return word <= W_FOUR or (W_WILD_BOOK <= word < W_WILD_RUN)
 
 
-@jit
+@kernel
 def lay_spread(rule, t, seat, word, index):
     """Lay the spread that a bit of a word of legal moves stands for."""
     places, natural, wilds = spread_cards(rule, t.hand[seat], word, index)
@@ -105,10 +108,10 @@ def hit_card(rule, held, word, index):
     """Card with which a hit is made, as a set: the natural card of the place, or the first wild held (R14)."""
     if word < W_WILD_HIT_BOOK:
         return bit(index)
-    return first_wilds(held & rule.wild_mask, 1)
+    return first_wilds(held & rule.wild_mask, ONE_WILD)
 
 
-@jit
+@kernel
 def hit_spread(rule, t, word, index):
     """Spread that takes a hit: the one laid first among those with this place open (R15)."""
     place = bit(index)
@@ -126,7 +129,7 @@ def hit_spread(rule, t, word, index):
     return -1
 
 
-@jit
+@kernel
 def lay_hit(rule, t, seat, word, index):
     """Add a card to a spread on the table. Returns the owner of the spread."""
     held = t.hand[seat]
@@ -146,7 +149,7 @@ def lay_hit(rule, t, seat, word, index):
     return owner
 
 
-@jit
+@kernel
 def clear_spreads(t):
     """Take everything off the table."""
     t.num_spreads = 0
@@ -157,7 +160,7 @@ def clear_spreads(t):
         t.laid[i] = ZERO
 
 
-@jit
+@kernel
 def wild_hits(rule, held, open_places):
     """Open places that a wild may fill: those whose own card is not held (R14)."""
     if held & rule.wild_mask == ZERO:

@@ -20,7 +20,7 @@ from tonk_env.actions import (
     W_WILD_HIT_LOW,
 )
 from tonk_env.cards import BIT_OF_CARD
-from tonk_env.kernels.bits import ZERO, bit, jit, lowest, without_lowest
+from tonk_env.kernels.bits import ZERO, bit, kernel, lowest, without_lowest
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.held import (
     any_spread,
@@ -35,20 +35,20 @@ from tonk_env.kernels.held import (
 from tonk_env.kernels.lay import hit_card, lay_hit, lay_spread, wild_hits
 from tonk_env.state import NUM_WORDS, TABLE_DTYPE, Phase
 
-START, PLAY, TUNK = int(Phase.START), int(Phase.PLAY), int(Phase.TUNK)
-LAST_START, LAST_PLAY, PASSED = int(Phase.LAST_START), int(Phase.LAST_PLAY), int(Phase.PASSED)
+START, PLAY, TUNK, LAST_START, LAST_PLAY, PASSED, OVER = np.array([int(phase) for phase in Phase])
 AFTER_DRAW = 1
 NO_RETURN, MUST_USE = 1, 2
+NONE = np.int64(0)
 
 
-@jit
+@kernel
 def clear_legal(t):
     """No move is legal."""
     for word in range(NUM_WORDS):
         t.legal[word] = ZERO
 
 
-@jit
+@kernel
 def update_legal(rule, t):
     """Write the legal moves of the seat on turn."""
     clear_legal(t)
@@ -70,7 +70,7 @@ def update_legal(rule, t):
         write_hits(rule, t)
 
 
-@jit
+@kernel
 def legal_start(rule, t):
     """Drop, draw or take (R11, R20, R22, R23)."""
     if rule.drop == 0 and may_drop(rule, t):
@@ -81,7 +81,7 @@ def legal_start(rule, t):
         t.legal[W_FLAGS] |= bit(F_TAKE)
 
 
-@jit
+@kernel
 def may_drop(rule, t):
     """Whether the seat on turn may drop (R20, R22, R23)."""
     seat = t.turn
@@ -90,7 +90,7 @@ def may_drop(rule, t):
     return rule.drop_at_most == 0 or count_of(rule, t.hand[seat]) <= rule.drop_at_most
 
 
-@jit
+@kernel
 def may_take(rule, t):
     """Whether taking the top discard leaves a turn that can be finished (R12)."""
     if rule.taken_discard == 0 or (rule.taken_discard == NO_RETURN and not rule.must_spread):
@@ -103,7 +103,7 @@ def may_take(rule, t):
     trial.taken = card
     trial.hits = 0
     if rule.taken_discard == NO_RETURN:
-        return can_finish(rule, scratch, 0)
+        return can_finish(rule, scratch, NONE)
     clear_legal(trial)
     write_spreads(rule, trial)
     write_hits(rule, trial)
@@ -111,7 +111,7 @@ def may_take(rule, t):
     return has_moves(trial)
 
 
-@jit
+@kernel
 def has_moves(t):
     """Whether any spread or hit is marked legal."""
     found = ZERO
@@ -120,7 +120,7 @@ def has_moves(t):
     return found != ZERO
 
 
-@jit
+@kernel
 def write_spreads(rule, t):
     """Mark the spreads held by the seat on turn (R13, R14). Returns whether there is one."""
     held = t.hand[t.turn]
@@ -137,7 +137,7 @@ def write_spreads(rule, t):
     return found != ZERO
 
 
-@jit
+@kernel
 def write_hits(rule, t):
     """Mark the hits of the seat on turn (R15, R27)."""
     if t.num_spreads == 0 or t.tunk_clean or (rule.max_hits > 0 and t.hits >= rule.max_hits):
@@ -152,7 +152,7 @@ def write_hits(rule, t):
         t.legal[W_WILD_HIT_LOW] = wild_hits(rule, held, t.open_low)
 
 
-@jit
+@kernel
 def legal_play(rule, t):
     """Spread, hit or discard after drawing (R12 to R17)."""
     held_one = write_spreads(rule, t)
@@ -167,7 +167,7 @@ def legal_play(rule, t):
         keep_finishable(rule, t)
 
 
-@jit
+@kernel
 def legal_before_tunk(rule, t):
     """Tunk or discard after drawing (R26)."""
     t.legal[W_DISCARD] = returnable(rule, t)
@@ -175,14 +175,14 @@ def legal_before_tunk(rule, t):
         t.legal[W_FLAGS] = bit(F_DROP)
 
 
-@jit
+@kernel
 def returnable(rule, t):
     """Cards of the seat on turn that R12 lets it discard."""
     held = t.hand[t.turn]
     return held & ~t.taken if rule.taken_discard == NO_RETURN else held
 
 
-@jit
+@kernel
 def tunk_discards(rule, t):
     """Discards after which the least left over is small enough for a tunk (R26)."""
     held = t.hand[t.turn]
@@ -198,7 +198,7 @@ def tunk_discards(rule, t):
     return fitting
 
 
-@jit
+@kernel
 def legal_last_start(rule, t):
     """Draw or take; with no stock, take or pass (R27)."""
     flags = bit(F_DRAW) if stock_size(rule, t) > 0 else bit(F_PASS)
@@ -207,7 +207,7 @@ def legal_last_start(rule, t):
     t.legal[W_FLAGS] = flags
 
 
-@jit
+@kernel
 def legal_last_play(rule, t):
     """Hit the tunker's spreads or discard (R27)."""
     write_hits(rule, t)
@@ -216,16 +216,16 @@ def legal_last_play(rule, t):
         keep_finishable(rule, t)
 
 
-@jit
+@kernel
 def cards_of_move(rule, held, word, index):
     """Cards of a hand that a spread or hit uses, as a set."""
-    if word < W_BOOK or (W_WILD_HIT_BOOK <= word and word <= W_WILD_HIT_LOW):
+    if word < W_BOOK or (W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW):
         return hit_card(rule, held, word, index)
     _, natural, wilds = spread_cards(rule, held, word, index)
     return natural | wilds
 
 
-@jit
+@kernel
 def keep_uses_of_taken(rule, t):
     """Keep only the spreads and hits that use the card taken this turn (R12, ``must_use``)."""
     held = t.hand[t.turn]
@@ -238,17 +238,17 @@ def keep_uses_of_taken(rule, t):
             left = without_lowest(left)
 
 
-@jit
+@kernel
 def lay_move(rule, t, word, index):
     """Lay a spread or a hit of the seat on turn, without anything that follows from it."""
-    if word < W_BOOK or (W_WILD_HIT_BOOK <= word and word <= W_WILD_HIT_LOW):
-        lay_hit(rule, t, t.turn, word, index)
+    if word < W_BOOK or (W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW):
+        lay_hit(rule, t, np.int64(t.turn), word, index)
         t.hits += 1
     else:
-        lay_spread(rule, t, t.turn, word, index)
+        lay_spread(rule, t, np.int64(t.turn), word, index)
 
 
-@jit
+@kernel
 def keep_finishable(rule, t):
     """Keep only the spreads and hits after which the turn can be finished (R12, ``no_return``)."""
     scratch = np.empty(12, TABLE_DTYPE)
@@ -258,12 +258,12 @@ def keep_finishable(rule, t):
             index = lowest(left)
             scratch[0] = t
             lay_move(rule, scratch[0], word, index)
-            if not can_finish(rule, scratch, 0):
+            if not can_finish(rule, scratch, NONE):
                 t.legal[word] &= ~bit(index)
             left = without_lowest(left)
 
 
-@jit
+@kernel
 def can_finish(rule, scratch, depth):
     """Whether a turn in play can be finished legally: search over the spreads and hits that may still be made.
 

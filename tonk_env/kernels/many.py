@@ -5,32 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.kernels.apply import apply
-from tonk_env.kernels.bits import draw, jit, mix
+from tonk_env.kernels.bits import draw, jit, kernel, mix
 from tonk_env.kernels.match import MAX_DEALS, begin_episode, book_hand, deal_next, single_hand
 from tonk_env.kernels.observe import is_legal, read_mask, read_view, view_of, write_mask, write_view
 from tonk_env.kernels.players import EXTERNAL, RANDOM, choose, choose_random
 from tonk_env.kernels.settle import OVER
-from tonk_env.state import NUM_WORDS, VIEW_DTYPE
+from tonk_env.state import TABLE_DTYPE, VIEW_DTYPE
+
+SKIP = np.bool_(True)
 
 
-@jit
+@kernel
 def next_random(t):
     """Next random word of the stream from which a table's compiled players draw."""
     t.choice += np.uint64(1)
     return draw(mix(t.seed ^ np.uint64(t.table_id) ^ np.uint64(0x5851F42D4C957F2D)), t.choice)
 
 
-@jit
+@kernel
 def note_hand(t, out):
     """Copy the result of a finished hand to the outputs of a step."""
     out.ending = t.ending
     out.winners = t.winners
     out.dropper = t.dropper
-    out.counts[:] = t.counts
-    out.scores[:] = t.scores
+    for seat in range(6):
+        out.counts[seat] = t.counts[seat]
+        out.scores[seat] = t.scores[seat]
 
 
-@jit
+@kernel
 def advance(rule, layout, t, kinds, params, view, out):
     """Let compiled seats play until an external seat is on turn or the match is over. Returns False if it cannot."""
     deals = 0
@@ -55,7 +58,7 @@ def advance(rule, layout, t, kinds, params, view, out):
         apply(rule, t, choose(rule, kind, params[t.turn], view, t.legal, next_random(t)))
 
 
-@jit
+@kernel
 def begin(rule, layout, t, kinds, params, view, out, skip):
     """Begin an episode and play to its first external decision.
 
@@ -72,7 +75,7 @@ def begin(rule, layout, t, kinds, params, view, out, skip):
     return -1
 
 
-@jit
+@kernel
 def show(rule, layout, t, view, observation, mask):
     """Write what the seat on turn sees; zeros when the match is over. Returns the seat, -1 when over."""
     if t.match_over:
@@ -85,7 +88,7 @@ def show(rule, layout, t, view, observation, mask):
     return t.turn
 
 
-@jit
+@kernel
 def report(rule, t, reward, out):
     """Hand out the rewards since the last report."""
     for seat in range(reward.shape[0]):
@@ -96,7 +99,7 @@ def report(rule, t, reward, out):
     out.truncated = t.match_over and single_hand(rule) and t.cut_short
 
 
-@jit
+@kernel
 def clear_out(out):
     """Nothing has ended."""
     out.over = out.truncated = False
@@ -128,7 +131,7 @@ def step_rows(rule, layout, tables, outs, rows, actions, kinds, params, autorese
             return row
         report(rule, t, rewards[row], out)
         if t.match_over and autoreset:
-            skipped = begin(rule, layout, t, kinds[row], params[row], view, spare, True)
+            skipped = begin(rule, layout, t, kinds[row], params[row], view, spare, SKIP)
             if skipped < 0:
                 return row
             out.skipped += skipped
@@ -144,7 +147,8 @@ def begin_rows(rule, layout, tables, outs, rows, kinds, params, autoreset, obser
         row = rows[i]
         t, out = tables[row], outs[row]
         clear_out(out)
-        out.returns[:] = 0.0
+        for seat in range(6):
+            out.returns[seat] = 0.0
         skipped = begin(rule, layout, t, kinds[row], params[row], view, out, autoreset)
         if skipped < 0:
             return row
@@ -169,7 +173,7 @@ def choose_random_rows(tables, actions):
 def choose_rows(rule, layout, kind, param, observations, masks, key, counter, actions):
     """Actions of a compiled player from observations and masks alone."""
     view = np.zeros(1, VIEW_DTYPE)[0]
-    words = np.zeros(NUM_WORDS, np.uint64)
+    words = np.zeros(1, TABLE_DTYPE)[0].legal
     for row in range(observations.shape[0]):
         read_mask(masks[row], words)
         if kind != RANDOM:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.kernels.apply import start_hand
-from tonk_env.kernels.bits import jit
+from tonk_env.kernels.bits import jit, kernel
 from tonk_env.kernels.deal import left_of
 from tonk_env.kernels.settle import CLASH, OVER, POINTS, VOID, sits, size_of
 
 HANDS, ELIMINATION, TARGET = 0, 1, 2
+FIRST = np.int64(1)
 SAME = 1e-6  # totals closer than this are equal (section 13)
 MAX_DEALS = 10_000  # deals in a row that are settled at once, before giving up
 
 
-@jit
+@kernel
 def single_hand(rule):
     """Whether a match is one hand, which pays as a hand (R40)."""
     return rule.match == HANDS and rule.hands == 1
@@ -41,13 +42,13 @@ def deal_next(rule, t):
     t.stacked = False
 
 
-@jit
+@kernel
 def counts_as_played(rule, t):
     """Cancelled and void hands do not (R9, R29, R35)."""
     return t.ending != VOID and not (t.ending == CLASH and rule.opening_clash == 0)
 
 
-@jit
+@kernel
 def hand_reward(rule, t, seat):
     """Reward of one seat for one hand, before scaling (R40)."""
     if rule.settlement != POINTS:
@@ -60,7 +61,7 @@ def hand_reward(rule, t, seat):
     return others / players - t.scores[seat]
 
 
-@jit
+@kernel
 def pay_hand(rule, t):
     """Add the rewards of a hand, where hands pay (R40)."""
     if rule.place_reward and not single_hand(rule):
@@ -70,7 +71,7 @@ def pay_hand(rule, t):
             t.rewards[seat] += hand_reward(rule, t, seat) / rule.scale
 
 
-@jit
+@kernel
 def pay_place(rule, t, seat, place, sharers):
     """Place a seat; sharers get the mean reward of the places they fill (R37, R40)."""
     t.places[seat] = place
@@ -79,14 +80,14 @@ def pay_place(rule, t, seat, place, sharers):
         t.rewards[seat] += 1.0 - 2.0 * (mean_place - 1.0) / (t.num_players - 1)
 
 
-@jit
+@kernel
 def place_seats(rule, t, seats, first_place):
     """Give places from ``first_place`` on to some seats, best total first; equal totals share (R37)."""
     high_wins = rule.settlement != POINTS
     for seat in range(t.num_players):
         if not (seats >> seat) & 1:
             continue
-        better, equal = 0, 0
+        better, equal = np.int64(0), np.int64(0)
         for other in range(t.num_players):
             if not (seats >> other) & 1:
                 continue
@@ -98,10 +99,10 @@ def place_seats(rule, t, seats, first_place):
         pay_place(rule, t, seat, first_place + better, equal)
 
 
-@jit
+@kernel
 def put_out(rule, t):
     """Seats at or over the limit leave the match; the last one left wins (R36)."""
-    out, stay = 0, 0
+    out, stay = np.int64(0), np.int64(0)
     for seat in range(t.num_players):
         if (t.live >> seat) & 1:
             if t.totals[seat] >= rule.limit - SAME:
@@ -112,11 +113,11 @@ def put_out(rule, t):
     place_seats(rule, t, out, left + 1)
     t.live = stay
     if left <= 1:
-        place_seats(rule, t, stay, 1)
+        place_seats(rule, t, stay, FIRST)
         t.match_over = True
 
 
-@jit
+@kernel
 def reached_target(rule, t):
     """Whether some total has reached the target (R35)."""
     for seat in range(t.num_players):
@@ -140,7 +141,7 @@ def book_hand(rule, t):
         elif (rule.match == TARGET and reached_target(rule, t)) or (
             rule.match == HANDS and t.hands_played >= rule.hands
         ):
-            place_seats(rule, t, np.int64(t.live), 1)
+            place_seats(rule, t, np.int64(t.live), FIRST)
             t.match_over = True
     elif single_hand(rule) and t.ending == CLASH:
         t.match_over = True  # a single hand settled on the deal is a match of its own (section 13)
@@ -148,7 +149,7 @@ def book_hand(rule, t):
         set_next_start(rule, t)
 
 
-@jit
+@kernel
 def set_next_start(rule, t):
     """Who plays first in the next hand (R10)."""
     winners = np.int64(t.winners)
@@ -161,7 +162,7 @@ def set_next_start(rule, t):
         t.next_start = left_of(t, np.int64(t.start), np.int64(t.live))
 
 
-@jit
+@kernel
 def continue_match(rule, t):
     """After a move: book finished hands and deal on until somebody has a decision or the match is over."""
     for _ in range(MAX_DEALS):
@@ -173,7 +174,7 @@ def continue_match(rule, t):
     return False
 
 
-@jit
+@kernel
 def begin_episode(rule, t):
     """Start matches until one begins with a decision. Returns False when the rules settle every hand on the deal."""
     for _ in range(MAX_DEALS):

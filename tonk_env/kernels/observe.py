@@ -10,10 +10,12 @@ import numpy as np
 
 from tonk_env.actions import ACTION_AT, ACTION_BIT, ACTION_WORD
 from tonk_env.cards import BIT_OF_CARD, CARD_OF_BIT
-from tonk_env.kernels.bits import ZERO, bit, has, jit, lowest, popcount, without_lowest
+from tonk_env.kernels.bits import ZERO, bit, has, jit, kernel, lowest, popcount, without_lowest
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.held import count_of
 from tonk_env.state import NOBODY, NUM_WILDS, NUM_WORDS
+
+PLACES = np.int64(52)  # bytes of a block of natural cards
 
 
 @jit
@@ -41,13 +43,13 @@ def view_of(rule, layout, t, viewer, v):
         view_wilds(t, v, viewer, n)
 
 
-@jit
+@kernel
 def relative(seat, viewer, n):
     """A seat counted from the viewer: 0 = me, 1 = left of me."""
     return (seat - viewer + n) % n
 
 
-@jit
+@kernel
 def view_seat(layout, t, v, k, seat):
     """Pack what is public about one seat."""
     v.thrown[k] = t.thrown[seat]
@@ -64,7 +66,7 @@ def view_seat(layout, t, v, k, seat):
         v.totals[k] = min(max(steps, 0), layout.totals_width)
 
 
-@jit
+@kernel
 def view_wilds(t, v, viewer, n):
     """Pack the wilds that lie on the table as wilds."""
     for i in range(t.num_spreads):
@@ -74,7 +76,7 @@ def view_wilds(t, v, viewer, n):
             v.wilds_laid |= 1 << i
 
 
-@jit
+@kernel
 def put_cards(row, at, held):
     """Write a card set, one byte a card."""
     while held != ZERO:
@@ -82,7 +84,7 @@ def put_cards(row, at, held):
         held = without_lowest(held)
 
 
-@jit
+@kernel
 def put_unary(row, at, value):
     """Write a number as that many ones."""
     for i in range(value):
@@ -93,7 +95,7 @@ def put_unary(row, at, value):
 def write_view(layout, v, row):
     """Write a view as an observation; ``row`` is int8 of the layout's size, zeroed here."""
     row[:] = 0
-    n, cards = np.int64(layout.players), np.int64(layout.cards)
+    n, cards = layout.players, layout.cards
     put_cards(row, layout.hand, v.hand)
     put_cards(row, layout.top, v.top)
     if layout.taken >= 0:
@@ -116,17 +118,17 @@ def write_view(layout, v, row):
     write_options(layout, v, row)
 
 
-@jit
+@kernel
 def put_turns(row, layout, turns):
     """Write the turn count as binary digits, lowest first."""
     for i in range(layout.turns_width):
         row[layout.turns + i] = (turns >> i) & 1
 
 
-@jit
+@kernel
 def write_options(layout, v, row):
     """Write the blocks that only some rule sets have."""
-    n = np.int64(layout.players)
+    n = layout.players
     for k in range(n):
         put_unary(row, layout.waiting + k * layout.waiting_width, v.waiting[k])
         put_unary(row, layout.frozen + k * layout.frozen_width, v.frozen[k])
@@ -148,7 +150,7 @@ def write_options(layout, v, row):
         row[layout.tunker + n] = v.tunk_clean
 
 
-@jit
+@kernel
 def get_cards(row, at, count):
     """Read a card set of ``count`` cards."""
     held = ZERO
@@ -158,7 +160,7 @@ def get_cards(row, at, count):
     return held
 
 
-@jit
+@kernel
 def get_unary(row, at, width):
     """Read a number written as ones."""
     value = 0
@@ -170,20 +172,21 @@ def get_unary(row, at, width):
 @jit
 def read_view(layout, row, v):
     """Read an observation back into a view record."""
-    n, cards = np.int64(layout.players), np.int64(layout.cards)
+    n, cards = layout.players, layout.cards
     v.hand = get_cards(row, layout.hand, cards)
     v.top = get_cards(row, layout.top, cards)
     v.taken = get_cards(row, layout.taken, cards) if layout.taken >= 0 else ZERO
-    v.thrown[:] = ZERO
+    for k in range(7):
+        v.thrown[k] = ZERO
     for k in range(n):
         v.thrown[k] = get_cards(row, layout.thrown + k * cards, cards)
         v.known[k] = get_cards(row, layout.known + k * cards, cards)
-        v.laid[k] = get_cards(row, layout.laid + k * 52, 52)
+        v.laid[k] = get_cards(row, layout.laid + k * 52, PLACES)
         v.sizes[k] = get_unary(row, layout.sizes + k * layout.size_width, layout.size_width)
     v.thrown[NOBODY] = get_cards(row, layout.thrown + n * cards, cards)
-    v.open_book = get_cards(row, layout.open, 52)
-    v.open_high = get_cards(row, layout.open + 52, 52)
-    v.open_low = get_cards(row, layout.open + 104, 52)
+    v.open_book = get_cards(row, layout.open, PLACES)
+    v.open_high = get_cards(row, layout.open + 52, PLACES)
+    v.open_low = get_cards(row, layout.open + 104, PLACES)
     v.stock = get_unary(row, layout.stock, layout.stock_width)
     v.count = get_unary(row, layout.count, layout.count_width)
     v.turns = 0
@@ -195,7 +198,7 @@ def read_view(layout, row, v):
     read_options(layout, row, v)
 
 
-@jit
+@kernel
 def first_one(row, at, width):
     """Index of the first 1 of a one-hot block, -1 when there is none."""
     for i in range(width):
@@ -204,17 +207,17 @@ def first_one(row, at, width):
     return -1
 
 
-@jit
+@kernel
 def read_options(layout, row, v):
     """Read the blocks that only some rule sets have."""
-    n = np.int64(layout.players)
+    n = layout.players
     v.live = 0
     for k in range(n):
         v.waiting[k] = get_unary(row, layout.waiting + k * layout.waiting_width, layout.waiting_width)
         v.frozen[k] = get_unary(row, layout.frozen + k * layout.frozen_width, layout.frozen_width)
         v.totals[k] = get_unary(row, layout.totals + k * layout.totals_width, layout.totals_width)
         v.live |= (1 if layout.live < 0 else np.int64(row[layout.live + k])) << k
-        v.wild_places[k] = get_cards(row, layout.wild_places + k * 52, 52) if layout.wild_places >= 0 else ZERO
+        v.wild_places[k] = get_cards(row, layout.wild_places + k * 52, PLACES) if layout.wild_places >= 0 else ZERO
     v.hits = get_unary(row, layout.hits, layout.hits_width)
     v.hands_left = get_unary(row, layout.hands_left, layout.hands_width)
     v.must_use = layout.must_use >= 0 and row[layout.must_use] != 0
@@ -237,10 +240,11 @@ def write_mask(words, row):
             left = without_lowest(left)
 
 
-@jit
+@kernel
 def read_mask(row, words):
     """Read an action mask back into words of legal moves."""
-    words[:] = ZERO
+    for word in range(NUM_WORDS):
+        words[word] = ZERO
     for action in range(row.shape[0]):
         if row[action] != 0:
             words[ACTION_WORD[action]] |= bit(ACTION_BIT[action])

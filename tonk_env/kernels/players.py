@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.actions import ACTION_AT, F_DROP, F_PASS, F_TAKE, W_DISCARD, W_FLAGS, W_HIT_BOOK
-from tonk_env.kernels.bits import ZERO, below, bit, has, jit, lowest, nth, popcount, without_lowest
+from tonk_env.kernels.bits import ZERO, below, bit, has, kernel, lowest, nth, popcount, without_lowest
 from tonk_env.kernels.held import any_spread, held_spreads, least_left
 from tonk_env.kernels.legal import cards_of_move
 from tonk_env.state import NUM_WORDS
 
 EXTERNAL, RANDOM, DROP, GREEDY = -1, 0, 1, 2
-GREEDY_DROP = 10  # greedy drops at this count or less
+GREEDY_DROP = np.int16(10)  # greedy drops at this count or less
 SMALL = 3  # greedy takes a discard of at most this value
 
 
-@jit
+@kernel
 def choose(rule, kind, param, v, words, random):
     """Action number chosen by a compiled player. ``random`` is a fresh 64-bit random word."""
     if kind == RANDOM:
@@ -25,7 +25,7 @@ def choose(rule, kind, param, v, words, random):
     return choose_greedy(rule, v, words, GREEDY_DROP)
 
 
-@jit
+@kernel
 def choose_random(words, random):
     """Every legal move with the same probability."""
     moves = 0
@@ -40,7 +40,7 @@ def choose_random(words, random):
     return np.int64(-1)
 
 
-@jit
+@kernel
 def value_of(rule, held):
     """Points of a card set."""
     points = 0
@@ -50,7 +50,7 @@ def value_of(rule, held):
     return points
 
 
-@jit
+@kernel
 def choose_greedy(rule, v, words, drop_at):
     """Leave the least count: drop at ``drop_at`` or less, lay and hit whatever takes most points off, throw the highest."""
     flags = words[W_FLAGS]
@@ -69,7 +69,7 @@ def choose_greedy(rule, v, words, drop_at):
     return best_discard(rule, v, words)
 
 
-@jit
+@kernel
 def wants_top(rule, v):
     """Whether the top discard is small, fits a spread on the table, or completes one in hand."""
     card = v.top
@@ -81,7 +81,7 @@ def wants_top(rule, v):
     return with_card < least_left(rule, v.hand)[0] + 1 and any_spread(held_spreads(rule, v.hand | card))
 
 
-@jit
+@kernel
 def best_lay(rule, v, words):
     """The spread or hit that takes the most points off the hand; -1 when there is none."""
     best, best_points = np.int64(-1), -1
@@ -96,7 +96,7 @@ def best_lay(rule, v, words):
     return best
 
 
-@jit
+@kernel
 def best_discard(rule, v, words):
     """The discard that leaves the least; among equals the highest card, then the first."""
     best, best_left, best_value = np.int64(-1), 1000, -1

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from tonk_env.kernels.bits import jit
+from tonk_env.kernels.bits import kernel
 from tonk_env.kernels.held import count_of
 from tonk_env.kernels.legal import clear_legal
-from tonk_env.state import Ending, Phase
+from tonk_env.state import Phase
 
-OVER = int(Phase.OVER)
-OPENING, CLASH, DROP, CAUGHT = int(Ending.OPENING), int(Ending.OPENING_CLASH), int(Ending.DROP), int(Ending.CAUGHT)
-STOCK, TURN_LIMIT, TUNK, TUNK_CAUGHT = int(Ending.STOCK), int(Ending.TURN_LIMIT), int(Ending.TUNK), int(Ending.TUNK_CAUGHT)
-TONK_OUT, VOID = int(Ending.TONK_OUT), int(Ending.VOID)
+OVER = np.int64(Phase.OVER)
+OPENING, CLASH, DROP, CAUGHT, TONK_OUT, RUN_OUT, STOCK, TURN_LIMIT, TUNK, TUNK_CAUGHT, VOID = np.arange(11)  # Ending
+NOT_ONE = np.int64(-1)  # no seat left aside
 POINTS, STAKES, DIFFERENCE = 0, 1, 2
 OWN_COUNT, LOW_HAND, EACH_CATCHER, EACH_LOWER, EVERY_PLAYER, LOW_COLLECTS, CATCHERS_AND_LOW = 0, 1, 2, 3, 4, 5, 6
 
 
-@jit
+@kernel
 def sits(t, seat):
     """Whether a seat was dealt into this hand."""
     return (t.in_hand >> seat) & 1 != 0
 
 
-@jit
+@kernel
 def close_hand(rule, t, ending):
     """End the hand: count every hand (R6) and clear scores, winners and legal moves."""
     t.phase = OVER
@@ -37,7 +36,7 @@ def close_hand(rule, t, ending):
         t.counts[seat] = count_of(rule, t.hand[seat]) if sits(t, seat) else 0.0
 
 
-@jit
+@kernel
 def lowest_count(t, without):
     """Least count of the hand, one seat left aside (-1 for none)."""
     least = 1e9
@@ -47,17 +46,17 @@ def lowest_count(t, without):
     return least
 
 
-@jit
+@kernel
 def low_seats(t, without):
     """Seats with the least count as bits, one seat left aside."""
-    least, seats = lowest_count(t, without), 0
+    least, seats = lowest_count(t, without), np.int64(0)
     for seat in range(t.num_players):
         if sits(t, seat) and seat != without and t.counts[seat] == least:
             seats |= 1 << seat
     return seats
 
 
-@jit
+@kernel
 def size_of(seats):
     """Number of seats in a bit set."""
     count = 0
@@ -67,14 +66,14 @@ def size_of(seats):
     return count
 
 
-@jit
+@kernel
 def capped_gap(rule, high, low):
     """Count gap of R32, at most the cap."""
     gap = high - low
     return min(gap, rule.difference_cap) if rule.difference_cap > 0 else gap
 
 
-@jit
+@kernel
 def pay(t, payer, seats, amount):
     """One seat pays an amount, split equally among some seats."""
     share = amount / size_of(seats)
@@ -84,7 +83,7 @@ def pay(t, payer, seats, amount):
             t.scores[seat] += share
 
 
-@jit
+@kernel
 def settle_win(rule, t, winners, multiplier, winner_count):
     """Every other player scores or pays (R30 to R32); several winners split what is paid (R25)."""
     t.winners = winners
@@ -99,7 +98,7 @@ def settle_win(rule, t, winners, multiplier, winner_count):
             pay(t, seat, winners, multiplier * capped_gap(rule, t.counts[seat], winner_count))
 
 
-@jit
+@kernel
 def settle_opening(rule, t, openers):
     """Opening tonks on the deal (R8, R9)."""
     if size_of(openers) > 1:
@@ -109,7 +108,7 @@ def settle_opening(rule, t, openers):
     settle_win(rule, t, openers, rule.opening_multiplier, 0.0)
 
 
-@jit
+@kernel
 def settle_drop(rule, t, dropper):
     """All hands are compared by count (R21)."""
     close_hand(rule, t, DROP)
@@ -119,10 +118,10 @@ def settle_drop(rule, t, dropper):
         t.ending = CAUGHT
         settle_caught(rule, t, dropper)
     else:
-        settle_win(rule, t, 1 << dropper, 1.0, own)
+        settle_win(rule, t, np.int64(1) << dropper, 1.0, own)
 
 
-@jit
+@kernel
 def caught_amount(rule, t, dropper, seat):
     """What a caught dropper pays one seat: the multiplier, or that many times the gap (R33)."""
     if rule.settlement == DIFFERENCE:
@@ -130,7 +129,7 @@ def caught_amount(rule, t, dropper, seat):
     return rule.caught_multiplier
 
 
-@jit
+@kernel
 def settle_caught(rule, t, dropper):
     """A caught drop (R33)."""
     low = low_seats(t, dropper)
@@ -141,17 +140,17 @@ def settle_caught(rule, t, dropper):
     how = rule.caught_pays
     if how == OWN_COUNT:
         t.scores[dropper] = rule.caught_multiplier * t.counts[dropper]
-    elif how == LOW_HAND or how == LOW_COLLECTS:
+    elif how in (LOW_HAND, LOW_COLLECTS):
         pay(t, dropper, low, caught_amount(rule, t, dropper, low_seat))
     else:
         pay_catchers(rule, t, dropper, how)
-    if how == LOW_COLLECTS or how == CATCHERS_AND_LOW:
+    if how in (LOW_COLLECTS, CATCHERS_AND_LOW):
         for seat in range(t.num_players):
             if sits(t, seat) and seat != dropper and not (low >> seat) & 1:
                 pay(t, seat, low, 1.0)
 
 
-@jit
+@kernel
 def pay_catchers(rule, t, dropper, how):
     """The dropper pays each catcher, each lower player, or every player (R33)."""
     own = t.counts[dropper]
@@ -161,37 +160,37 @@ def pay_catchers(rule, t, dropper, how):
         lower, equal = t.counts[seat] < own, t.counts[seat] == own
         catcher = lower or (equal and not rule.drop_tie_safe)
         if how == EVERY_PLAYER or lower or (catcher and how != EACH_LOWER):
-            pay(t, dropper, 1 << seat, caught_amount(rule, t, dropper, seat))
+            pay(t, dropper, np.int64(1) << seat, caught_amount(rule, t, dropper, seat))
 
 
-@jit
+@kernel
 def settle_out(rule, t, seat, ending):
     """A seat emptied its hand by a spread or hit (R18) or by its discard (R17)."""
     close_hand(rule, t, ending)
     multiplier = rule.tonk_out_multiplier if ending == TONK_OUT else rule.run_out_multiplier
-    settle_win(rule, t, 1 << seat, multiplier, 0.0)
+    settle_win(rule, t, np.int64(1) << seat, multiplier, 0.0)
 
 
-@jit
+@kernel
 def settle_stock(rule, t, ending):
     """The stock ran out (R24, R25) or the turn limit was reached (R19)."""
     close_hand(rule, t, ending)
     t.cut_short = ending == TURN_LIMIT
     if rule.stock_dead or rule.drop == 1:
         return
-    low = low_seats(t, -1)
+    low = low_seats(t, NOT_ONE)
     if size_of(low) > 1 and rule.stock_tie_dead:
         return
-    settle_win(rule, t, low, 1.0, lowest_count(t, -1))
+    settle_win(rule, t, low, 1.0, lowest_count(t, NOT_ONE))
 
 
-@jit
+@kernel
 def settle_void(rule, t):
     """The stock ran out with no tunk (R29)."""
     close_hand(rule, t, VOID)
 
 
-@jit
+@kernel
 def settle_tunk(rule, t):
     """After the last turns of seven-card Tunk every hand scores what is left over (R28)."""
     tunker = np.int64(t.tunker)
@@ -200,7 +199,7 @@ def settle_tunk(rule, t):
     for seat in range(t.num_players):
         if sits(t, seat):
             t.scores[seat] = t.counts[seat]
-    low = low_seats(t, -1)
+    low = low_seats(t, NOT_ONE)
     if (low >> tunker) & 1:
         t.winners = 1 << tunker
         return
