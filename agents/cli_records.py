@@ -57,7 +57,8 @@ def run_replay(file: Path, hand: int | None, seat: int | None) -> None:
 
 def _told(record: HandResult, where: str, seat: int | None) -> Iterator[str]:
     """Yield a hand as text: heading, deal, each move with the table after it, result."""
-    yield f"== {where}: {record.rules.preset}, match {record.match}, hand {record.hand}, {record.players} players =="
+    numbers = f"match {record.match}, hand {record.hand} (numbered from 0)"
+    yield f"== {where}: {record.rules.preset}, {record.players} players, {numbers} =="
     replay = Replay(record)
     yield "the deal"
     yield _picture(replay.table, seat)

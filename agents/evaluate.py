@@ -197,14 +197,14 @@ def evaluate(
 def unit_of(rules: RuleSet) -> Unit:
     """Return what a payoff under these rules is counted in (R40)."""
     units = {
-        "points": ("penalty points", "penalty points spared (mean of the others' scores minus one's own)"),
-        "stakes": ("stakes", "stakes won"),
-        "difference": ("count points", "count points won"),
+        "points": "points ahead of the others",  # the mean of their penalty points minus one's own
+        "stakes": "stakes won",
+        "difference": "count points won",
     }
     if rules.single_hand:
-        return Unit("hand", "reward units a hand", f"{units[rules.settlement][1]} a hand", rules.scale)
+        return Unit("hand", "reward units a hand", f"{units[rules.settlement]} a hand", rules.scale)
     if rules.match_reward == "hands":
-        return Unit("match", "reward units a match", f"{units[rules.settlement][1]} a match", rules.scale)
+        return Unit("match", "reward units a match", f"{units[rules.settlement]} a match", rules.scale)
     return Unit("match", "places a match (first +1, last -1)", "", None)
 
 

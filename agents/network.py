@@ -37,10 +37,11 @@ class Torso(BaseFeaturesExtractor):
 
 
 class TonkPolicy(MaskableActorCriticPolicy):
-    """The library's masked policy with less work around the arithmetic: one torso, one masked softmax a pass.
+    """The library's masked policy with less work around the arithmetic.
 
-    ``forward`` and ``evaluate_actions`` give what the library's own give (a test compares them); they mask the logits
-    before the only normalisation instead of after one, and check for legal actions and finite numbers directly.
+    Actor and critic share a torso, and since few of the many actions are legal at a time, probabilities are computed
+    for the legal ones alone. ``forward`` and ``evaluate_actions`` give what the library's own give (a test compares
+    them); in place of its checks of distributions they check for legal actions and finite numbers directly.
     """
 
     def forward(
@@ -48,33 +49,35 @@ class TonkPolicy(MaskableActorCriticPolicy):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return actions int64[B], values float32[B, 1] and log-probabilities float32[B] for int8[B, O]."""
         features = self.extract_features(obs)
-        log_probs = self._log_probs(features, action_masks)
-        actions = log_probs.argmax(dim=1) if deterministic else _draw(log_probs)
+        actions, log_probs = self._legal_log_probs(features, action_masks)
+        chosen = (log_probs.argmax(dim=1) if deterministic else _draw(log_probs))[:, None]
         values = self.value_net(self.mlp_extractor.forward_critic(features))
-        return actions, values, log_probs.gather(1, actions[:, None]).squeeze(1)
+        return actions.gather(1, chosen).squeeze(1), values, log_probs.gather(1, chosen).squeeze(1)
 
     def evaluate_actions(
         self, obs: torch.Tensor, actions: torch.Tensor, action_masks: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         """Return values float32[B, 1], log-probabilities float32[B] and entropies float32[B]."""
         features = self.extract_features(obs)
-        log_probs = self._log_probs(features, action_masks)
+        legal, log_probs = self._legal_log_probs(features, action_masks)
         values = self.value_net(self.mlp_extractor.forward_critic(features))
-        # exp(ILLEGAL) is exactly 0, so illegal actions add nothing to the entropy.
+        # The probability of a filled-up place is exactly 0, so it adds nothing to the entropy.
         entropy = -(log_probs.exp() * log_probs).sum(dim=1)
-        return values, log_probs.gather(1, actions[:, None]).squeeze(1), entropy
+        place = (legal == actions[:, None]).to(torch.int8).argmax(dim=1, keepdim=True)
+        return values, log_probs.gather(1, place).squeeze(1), entropy
 
-    def _log_probs(self, features: Any, masks: NDArray[np.int8] | torch.Tensor | None) -> torch.Tensor:
+    def _legal_log_probs(
+        self, features: Any, masks: NDArray[np.int8] | torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the legal actions int64[B, K], filled up with -1, and their log-probabilities."""
         logits = self.action_net(self.mlp_extractor.forward_actor(features))
-        if masks is not None:
-            legal = torch.as_tensor(masks, device=logits.device).reshape(logits.shape).bool()
-            if not bool(legal.any(dim=1).all()):
-                raise ValueError("a row of the action mask allows no action at all")
-            logits = logits.masked_fill(~legal, ILLEGAL)
-        log_probs = torch.log_softmax(logits, dim=1)
-        if not bool(torch.isfinite(log_probs).all()):
-            raise FloatingPointError("the policy's logits are not finite: training diverged; lower ppo.learning_rate")
-        return log_probs
+        if masks is None:
+            everything = torch.arange(logits.shape[1], device=logits.device).expand(logits.shape)
+            return everything, _finite(torch.log_softmax(logits, dim=1))
+        actions = _legal_actions(torch.as_tensor(masks, device=logits.device).reshape(logits.shape))
+        filled = actions < 0
+        legal_logits = logits.gather(1, actions.clamp(min=0)).masked_fill(filled, ILLEGAL)
+        return actions, _finite(torch.log_softmax(legal_logits, dim=1))
 
 
 class Network(nn.Module):
@@ -133,6 +136,7 @@ def policy_kwargs(config: NetworkConfig) -> dict[str, Any]:
         "features_extractor_kwargs": {"widths": list(config.torso), "activation": activation},
         "net_arch": {"pi": list(config.policy_head), "vf": list(config.value_head)},
         "activation_fn": activation,
+        "optimizer_kwargs": {"eps": 1e-5, "fused": True},
     }
 
 
@@ -183,9 +187,28 @@ def _copy(part: nn.Sequential) -> nn.Sequential:
 
 
 def _draw(log_probs: torch.Tensor) -> torch.Tensor:
-    """One action a row with these probabilities, from torch's generator; never one of probability 0."""
+    """One place a row with these probabilities, from torch's generator; never one of probability 0."""
     reached = log_probs.exp().cumsum(dim=1)
     total = reached[:, -1:]
     threshold = torch.rand_like(total) * total
     threshold = torch.minimum(threshold, torch.nextafter(total, torch.zeros_like(total)))
     return (reached <= threshold).sum(dim=1)
+
+
+def _legal_actions(masks: torch.Tensor) -> torch.Tensor:
+    """Numbers of the legal actions in each row, int64[B, most legal actions of a row], filled up with -1."""
+    rows, columns = masks.nonzero(as_tuple=True)
+    counts = torch.bincount(rows, minlength=len(masks))
+    if not bool((counts > 0).all()):
+        raise ValueError("a row of the action mask allows no action at all")
+    places = torch.arange(len(rows), device=masks.device) - (counts.cumsum(0) - counts)[rows]
+    actions = torch.full((len(masks), int(counts.max())), -1, dtype=torch.int64, device=masks.device)
+    actions[rows, places] = columns
+    return actions
+
+
+def _finite(log_probs: torch.Tensor) -> torch.Tensor:
+    """The same tensor, once it is known to hold numbers."""
+    if not bool(torch.isfinite(log_probs).all()):
+        raise FloatingPointError("the policy's logits are not finite: training diverged; lower ppo.learning_rate")
+    return log_probs

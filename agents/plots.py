@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agents.evaluate import Evaluation
 
 FORMATS = (".png", ".pdf", ".svg")
+COLOURS = [f"C{number}" for number in range(10)] + ["black"]  # by ending
 
 
 class PlotError(ValueError):
@@ -47,6 +48,7 @@ def plot_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> Non
     _bars(evaluation, axes[0])
     _ending_bars(evaluation, axes[1])
     figure.suptitle(title(evaluation))
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower right", ncols=len(ENDINGS), fontsize=8)
     with atomic_writer(path, "wb") as stream:
         figure.savefig(stream, format=picture, dpi=120)
 
@@ -85,8 +87,6 @@ def _bars(evaluation: Evaluation, axis: Any) -> None:
 
 def _ending_bars(evaluation: Evaluation, axis: Any) -> None:
     """Draw how each agent's hands ended, wins to the right and the rest to the left, by ending."""
-    from matplotlib import colormaps
-
     hands = evaluation.outcomes.hands.sum(axis=2)
     shares = hands / np.maximum(hands.sum(axis=(1, 2), keepdims=True), 1)
     right, left = np.zeros(len(shares)), np.zeros(len(shares))
@@ -95,7 +95,7 @@ def _ending_bars(evaluation: Evaluation, axis: Any) -> None:
         lost, won = shares[:, int(ending), 0], shares[:, int(ending), 1]
         if not (lost.any() or won.any()):
             continue
-        colour = colormaps["tab20"](int(ending))
+        colour = COLOURS[int(ending) % len(COLOURS)]
         axis.barh(places, won, left=right, color=colour, label=ending_name(ending).replace("_", " "))
         axis.barh(places, -lost, left=-left, color=colour, alpha=0.55)
         right, left = right + won, left + lost
@@ -103,4 +103,3 @@ def _ending_bars(evaluation: Evaluation, axis: Any) -> None:
     axis.set_yticks(places, evaluation.names)
     axis.invert_yaxis()
     axis.set(title="how hands ended", xlabel="share of hands: not won (left), won (right)", xlim=(-1, 1))
-    axis.legend(fontsize=7, ncols=2)

@@ -90,7 +90,11 @@ def verdicts(evaluation: Evaluation) -> list[tuple[str, str]]:
 def _raw(evaluation: Evaluation, entry: Estimate) -> str:
     """Return the payoff in the rule set's own units, where it has any that say more."""
     factor = evaluation.unit.raw_factor
-    return "" if factor is None or factor == 1 else f" ({entry.scaled(factor)} {evaluation.unit.raw})"
+    if factor is None or factor == 1:
+        return ""
+    raw = entry.scaled(factor)
+    width = f"{raw.half_width:.2f}" if math.isfinite(raw.half_width) else "?"
+    return f" ({raw.mean:+.2f} ± {width} {evaluation.unit.raw})"
 
 
 def _opponent(evaluation: Evaluation, opponent: int) -> str:
@@ -123,7 +127,12 @@ def _payoffs(evaluation: Evaluation) -> Grid:
 
 
 def _cell(entry: Estimate | None) -> Text:
-    return Text("–", style="dim") if entry is None else Text(str(entry), style=COLOURS[entry.verdict])
+    return Text("–", style="dim") if entry is None else Text(_short(entry), style=COLOURS[entry.verdict])
+
+
+def _short(entry: Estimate) -> str:
+    """Return mean and half interval; the only blank is where a narrow column may break the line."""
+    return str(entry).replace("± ", "±")
 
 
 def _ways(evaluation: Evaluation, won: bool) -> Grid:

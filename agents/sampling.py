@@ -11,19 +11,33 @@ from agents.base import Actions, Masks
 def draw(logits: NDArray[np.float32], masks: Masks, uniforms: NDArray[np.float32]) -> Actions:
     """Return int64[B]: one action a row, drawn with probability softmax(logits) over the legal ones.
 
-    ``logits`` float32[B, A] (illegal entries may hold anything finite), ``masks`` int8[B, A] with a 1 in every row,
-    ``uniforms`` float32[B] in [0, 1). The same three give the same actions.
+    ``logits`` float32[B, A] (illegal entries may hold anything), ``masks`` int8[B, A] with a 1 in every row, ``uniforms``
+    float32[B] in [0, 1). The same three give the same actions. Few actions of many are legal, so only those are touched.
     """
-    legal = masks != 0
-    top = np.where(legal, logits, -np.inf).max(axis=1, keepdims=True)
-    weights = np.exp(np.minimum(logits - top, 0.0)) * legal
-    reached = np.cumsum(weights, axis=1)
-    total = reached[:, -1]
-    # Just below the total at most: the first sum above the threshold then belongs to an action with weight.
-    threshold = np.minimum(uniforms * total, np.nextafter(total, np.float32(0)))
-    return np.asarray(np.argmax(reached > threshold[:, None], axis=1), dtype=np.int64)
+    legal, actions, starts = _legal(masks)
+    rows = np.repeat(np.arange(len(masks)), np.diff(starts, append=len(legal)))
+    values = logits.ravel()[legal].astype(np.float64)
+    weights = np.exp(values - np.maximum.reduceat(values, starts)[rows])
+    reached = np.cumsum(weights)
+    before = reached[starts] - weights[starts]
+    chosen = np.searchsorted(reached, before + uniforms * np.add.reduceat(weights, starts), side="right")
+    last = np.append(starts[1:], len(legal)) - 1
+    return actions[np.clip(chosen, starts, last)]
 
 
 def best(logits: NDArray[np.float32], masks: Masks) -> Actions:
     """Return int64[B]: the legal action with the greatest logit in each row, the first one among equals."""
     return np.asarray(np.argmax(np.where(masks != 0, logits, -np.inf), axis=1), dtype=np.int64)
+
+
+def _legal(masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the legal actions in ``masks.ravel()``, their numbers, and where each row's begin.
+
+    Raises ValueError if a row has none.
+    """
+    legal = np.flatnonzero(masks)
+    starts = np.searchsorted(legal, np.arange(len(masks)) * masks.shape[1])
+    rows, actions = np.divmod(legal, masks.shape[1])
+    if len(legal) == 0 or starts[-1] >= len(legal) or not np.array_equal(rows[starts], np.arange(len(masks))):
+        raise ValueError("a row of the action mask allows no action at all")
+    return legal, actions, starts

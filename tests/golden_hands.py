@@ -11,7 +11,7 @@ from tonk_env.replay import Replay
 from tonk_env.table import HandResult
 
 FOLDER = Path(__file__).parent / "golden"
-FACTS = ("players", "seats", "start", "totals")
+FACTS = ("hand", "players", "seats", "start", "totals")
 VIEW = "    "
 
 
@@ -22,7 +22,8 @@ def golden_text(title: str, hand: HandResult) -> str:
     if record["rules"]["set"]:
         lines.append(f"set: {json.dumps(record['rules']['set'])}")
     lines += [f"{name}: {_words(record[name])}" for name in FACTS]
-    lines += [f"deck: {record['deck']}", ""]
+    lines += [f"deck: {record['deck']}"]
+    lines += [""] if hand.moves else []
     replay = Replay(hand)
     for position in range(len(replay) + 1):
         if position in (0, len(replay) - 1) and len(replay):
@@ -35,10 +36,10 @@ def golden_text(title: str, hand: HandResult) -> str:
 
 
 def views(replay: Replay, position: int) -> list[str]:
-    """Return what each seat sees after some moves, as indented lines."""
+    """Return what each seat sees at the deal, later what the seat on turn sees, as indented lines."""
     table = replay.go(position)
     lines: list[str] = []
-    for seat in replay.hand.seats:
+    for seat in replay.hand.seats if position == 0 else [table.seat]:
         lines.append(f"{VIEW}player_{seat} sees")
         lines += [f"{VIEW}{VIEW}{line}".rstrip() for line in table.render(seat).splitlines()]
     return lines
@@ -67,7 +68,7 @@ def _record(facts: dict[str, Any], moves: list[str]) -> dict[str, Any]:
     return {
         "record": 1,
         "match": 0,
-        "hand": 0 if not any(lists["totals"]) else 1,
+        "hand": int(facts["hand"]),
         "rules": {"preset": facts["preset"], "set": json.loads(facts.get("set", "{}"))},
         "players": int(facts["players"]),
         "start": int(facts["start"]),

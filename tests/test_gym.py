@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 from tests.test_aec import deck
+from tonk_env.batch import GREEDY, choose_from_observations
 from tonk_env.opponents import RandomOpponent
 from tonk_env.registration import GYMNASIUM_ID, register_envs
 from tonk_env.single import TonkEnv
@@ -19,6 +20,7 @@ from tonk_env.table import IllegalMoveError, Table
 from tonk_env.vector import TonkVectorEnv
 
 register_envs()
+COUNTS_SAME_STEP = tuple(map(int, gymnasium.__version__.split(".")[:2])) >= (1, 4)  # its wrapper does, from here on
 
 
 class Lowest:
@@ -43,6 +45,20 @@ class Drawer:
 
     def act(self, observations: Any, masks: Any, rows: Any = None) -> Any:
         return np.where(masks[:, 0], 1, masks.argmax(axis=1))
+
+
+class Greedy:
+    """The compiled greedy player, asked from outside."""
+
+    def __init__(self, envs: TonkVectorEnv | TonkEnv) -> None:
+        self.layout = envs.layout
+
+    def act(self, observations: Any, masks: Any, rows: Any = None) -> Any:
+        return choose_from_observations(self.layout, GREEDY, 0, observations, masks)
+
+
+class CompiledGreedy(Greedy):
+    compiled = (GREEDY, 0)
 
 
 def play(env: Any, generator: np.random.Generator) -> tuple[float, int]:
@@ -288,7 +304,7 @@ def test_many_tables_equal_single_ones(match: str, opponent: Any) -> None:
     observations, infos = envs.reset(seed=12)
     firsts = [env.reset(seed=12) for env in singles]
     generator = np.random.default_rng(0)
-    for step in range(40 if opponent is Lowest and match == "hands" else 400):
+    for step in range(15 if opponent is Lowest and match == "hands" else 250):
         if step:
             actions = random_moves(infos["action_mask"], generator)
             observations, rewards, terminations, truncations, infos = envs.step(actions)
@@ -309,6 +325,35 @@ def test_many_tables_equal_single_ones(match: str, opponent: Any) -> None:
             assert all(np.array_equal(observations[key][i], observation[key]) for key in observation)
             assert np.array_equal(infos["action_mask"][i], info["action_mask"])
             assert infos["seat"][i] == info["seat"]
+
+
+@pytest.mark.parametrize("rules, players", [("points", 4), ("rockets", 2), ("tunk", 3)])
+def test_compiled_opponents_play_as_they_do_from_outside(rules: str, players: int) -> None:
+    layout = TonkVectorEnv(1, rules, players)
+    inside = TonkVectorEnv(32, rules, players, CompiledGreedy(layout), match="hands")
+    outside = TonkVectorEnv(32, rules, players, Greedy(layout), match="hands")
+    mixed = TonkVectorEnv(32, rules, players, [CompiledGreedy(layout), *[Greedy(layout)] * (players - 2)], match="hands")
+    steps = [envs.reset(seed=3)[0]["observation"].tobytes() for envs in (inside, outside, mixed)]
+    generator = np.random.default_rng(0)
+    for _ in range(60):
+        assert steps[0] == steps[1] == steps[2]
+        actions = random_moves(inside.action_masks(), generator)
+        steps = [
+            (observations["observation"].tobytes(), rewards.tobytes(), terminations.tobytes(), infos["seat"].tobytes())
+            for observations, rewards, terminations, _, infos in (envs.step(actions) for envs in (inside, outside, mixed))
+        ]
+
+
+def test_specs_are_looked_up_among_the_installed_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        def load(self) -> Any:
+            return lambda spec, rules, num_players: (asked.append((spec, rules.preset, num_players)), Lowest())[1]
+
+    asked: list[Any] = []
+    monkeypatch.setattr("tonk_env.opponents.entry_points", lambda **_: [Entry()])
+    env = TonkEnv("rockets", 3, opponents=["greedy", "drop:27"])
+    assert asked == [("greedy", "rockets", 3), ("drop:27", "rockets", 3)]
+    assert env.opponents.players[0] is not env.opponents.players[1]
 
 
 @pytest.mark.parametrize("observation", ["dict", "vector"])
@@ -344,14 +389,42 @@ def test_vector_statistics_count_whole_episodes() -> None:
     envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(make_vec(8, rules="points", num_players=3, match="hands"))
     _, infos = envs.reset(seed=1)
     generator = np.random.default_rng(0)
-    lengths, paid = [], 0.0
+    lengths, returns = np.zeros(8, dtype=int), np.zeros(8)
     for _ in range(300):
-        _, rewards, *_, infos = envs.step(random_moves(infos["action_mask"], generator))
-        paid += rewards.sum()
-        if "episode" in infos:
-            lengths += list(infos["episode"]["l"][infos["_episode"]])
-    assert 300 * 8 - 8 * 60 < sum(lengths) <= 300 * 8
-    assert paid != 0
+        _, rewards, terminations, truncations, infos = envs.step(random_moves(infos["action_mask"], generator))
+        lengths += 1
+        returns += rewards
+        for i in np.flatnonzero(terminations | truncations):
+            last = infos["final_info"]
+            assert last["episode_length"][i] == lengths[i]
+            assert last["episode_return"][i] == pytest.approx(returns[i])
+            assert last["won"][i] <= (returns[i] > 0)
+            if COUNTS_SAME_STEP:
+                assert infos["episode"]["l"][i] == lengths[i]
+                assert infos["episode"]["r"][i] == pytest.approx(returns[i])
+            lengths[i], returns[i] = 0, 0.0
+
+
+def test_vector_infos_are_laid_out_as_gymnasium_lays_them_out() -> None:
+    same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    sync = make_vec(4, rules="rockets", num_players=2, vectorization_mode="sync", vector_kwargs=same_step)
+    native = make_vec(4, rules="rockets", num_players=2)
+    generator = np.random.default_rng(0)
+    steps = []
+    for envs in (sync, native):
+        _, infos = envs.reset(seed=0)
+        while "final_obs" not in infos:
+            _, *rest, infos = envs.step(random_moves(infos["action_mask"], generator))
+        row = int(np.flatnonzero(infos["_final_obs"])[0])
+        steps.append((infos, infos["final_info"], infos["final_obs"][row]))
+        assert [np.asarray(value).dtype for value in rest] == [np.float64, bool, bool]
+        envs.close()
+    for theirs, ours in zip(*steps, strict=True):
+        assert set(theirs) - {"hands", "_hands", "opening_hands", "_opening_hands"} <= set(ours)
+        for key in set(theirs) & set(ours):
+            assert type(theirs[key]) is type(ours[key])
+            if isinstance(ours[key], np.ndarray):
+                assert (theirs[key].dtype, theirs[key].shape) == (ours[key].dtype, ours[key].shape)
 
 
 def test_vector_illegal_moves() -> None:

@@ -65,7 +65,8 @@ class Opponents:
     def __init__(self, given: Given | Sequence[Given], rules: RuleSet, num_players: int) -> None:
         self.num_players = num_players
         self.players = [_resolve(one, rules, num_players) for one in _one_each(given, num_players - 1)]
-        self.generator = np.random.default_rng()
+        different = {id(player): player for player in self.players}.values()
+        self._resetting: list[Any] = [player for player in different if hasattr(player, "reset")]
 
     def seed(self, seed: int) -> None:
         """Seed every player that can be seeded, each differently."""
@@ -76,9 +77,9 @@ class Opponents:
 
     def reset(self, tables: NDArray[np.int64]) -> None:
         """Tell players that remember that new games begin at these tables."""
-        rows = (tables[:, None] * self.num_players + np.arange(self.num_players)).ravel()
-        for player in {id(player): player for player in self.players}.values():
-            if hasattr(player, "reset"):
+        if self._resetting:
+            rows = (tables[:, None] * self.num_players + np.arange(self.num_players)).ravel()
+            for player in self._resetting:
                 player.reset(rows)
 
     def act(

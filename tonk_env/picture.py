@@ -91,8 +91,10 @@ class Screen:
 def draw(view: TableLook) -> pygame.Surface:
     """The whole picture."""
     surface = _felt().copy()
-    _write(surface, view.title, 20, PALE, (MARGIN + 8, HEIGHT / 2), "midleft")
-    _write(surface, view.status, 20, WHITE, (WIDTH - MARGIN - 8, HEIGHT / 2), "midright")
+    rules, players, *where = view.title.split(" · ")
+    _write(surface, f"{rules} · {players}", 18, PALE, (MARGIN + 8, HEIGHT / 2 - 12), "midleft")
+    _write(surface, " · ".join(where), 18, PALE, (MARGIN + 8, HEIGHT / 2 + 12), "midleft")
+    _write(surface, view.status, 18, WHITE, (WIDTH - MARGIN - 8, HEIGHT / 2), "midright")
     _draw_center(surface, view)
     for seat, (left, top, width) in zip(view.seats, _places(len(view.seats)), strict=True):
         _draw_seat(surface, seat, pygame.Rect(left, top, width, PANEL_HEIGHT))

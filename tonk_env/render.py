@@ -24,7 +24,7 @@ HIDDEN = "??"
 ALL: Literal["all"] = "all"
 
 PHASE_WORDS = {
-    Phase.START: "to drop, draw or take",
+    Phase.START: "to draw or take",
     Phase.PLAY: "to lay, hit or discard",
     Phase.TUNK: "said tunk, to discard",
     Phase.LAST_START: "last turn: to draw, take or pass",
@@ -142,7 +142,16 @@ def _title(table: Table) -> str:
 def _status(table: Table) -> str:
     if table.over:
         return "cut short" if table.truncated else "over"
-    return f"player_{table.seat} {PHASE_WORDS[table.phase]}"
+    return f"player_{table.seat} {_phase_words(table)}"
+
+
+def _phase_words(table: Table) -> str:
+    """What the seat on turn is to do, in the words of the rules being played."""
+    if table.phase is Phase.START and table.rules.drop == "before_draw":
+        return "to drop, draw or take"
+    if table.phase is Phase.PLAY and table.rules.drop == "after_draw":
+        return "to tunk or discard"
+    return PHASE_WORDS[table.phase]
 
 
 def text(view: TableLook) -> str:

@@ -31,7 +31,7 @@ class HandTable(Table):
         start_match(self._rule, self._t)
         self._t.live = sum(1 << seat for seat in hand.seats)
         for seat, total in enumerate(hand.totals):
-            self._t.totals[seat] = total or 0.0
+            self._t.totals[seat] = self._rule.limit if total is None else total  # a seat that is out has no total here
         self._t.next_start = hand.start
         self._t.hands_dealt = hand.hand
         self._t.hands_played = hands_played

@@ -198,14 +198,17 @@ class TonkEnv(gymnasium.Env[Any, Any]):
         """Let the opponents move until the learner is on turn or finished: hands that ended, the learner's reward."""
         hands: list[HandResult] = []
         reward = 0.0
-        while not self._finished() and self.table.seat != self.seat:
-            seat = self.table.seat
+        out = not self.table.live[self.seat]
+        while (seat := self.table.seat) not in (-1, self.seat) and not out:
             observation, mask = self.table.observation(seat), self.table.mask(seat)
             actions = self.opponents.act(
                 observation[None], mask[None], self._game, np.array([seat]), np.array([self.seat])
             )
-            hands += self.table.step(int(actions[0]))
-            reward += float(self.table.rewards[self.seat])
+            ended = self.table.step(int(actions[0]))
+            if ended:
+                hands += ended
+                reward += float(self.table.rewards[self.seat])
+                out = not self.table.live[self.seat]
         return hands, reward
 
     def _finished(self) -> bool:

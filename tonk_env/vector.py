@@ -37,9 +37,10 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     info in ``infos["final_info"]``, each with a boolean array ``_final_obs``, ``_final_info`` of the rows that have
     one. Every action given is played, and every episode's steps are counted in full.
 
-    **Infos** are ``action_mask`` int8 [num_envs, num_actions] and ``seat`` int64 [num_envs], for rows that begin an
-    episode ``skipped_hands`` int64, and in ``final_info`` besides ``action_mask`` and ``seat`` the ``ending`` int8 (a
-    ``state.Ending``) of the last hand and ``won``, whether the learner was among its winners. ``action_masks()``
+    **Infos** are ``action_mask`` int8 [num_envs, num_actions] and ``seat`` int64 [num_envs], and for rows that begin an
+    episode ``skipped_hands`` int64. ``final_info`` has ``action_mask`` and ``seat`` too, the learner's ``episode_return``
+    and ``episode_length``, the ``ending`` int8 of the last hand (a ``state.Ending``) and ``won``, whether the learner was
+    among its winners. (Gymnasium's RecordEpisodeStatistics miscounts this autoreset mode before 1.4.) ``action_masks()``
     returns the masks too.
 
     **Actions** are int64 [num_envs]. With ``illegal="raise"`` an illegal action raises IllegalMoveError and no table
@@ -84,11 +85,14 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._batch = Batch(self.rules, self.num_players, num_envs, autoreset=False)
+        self._rule = self.rules.record()
         self._kinds, self._params = self.opponents.compiled()
         self._all: Rows = np.arange(num_envs, dtype=np.int64)
         self._seats = np.zeros(num_envs, dtype=np.int64)  # the learner's
         self._next_seats = np.zeros(num_envs, dtype=np.int64)
         self._carried = np.zeros(num_envs, dtype=np.float64)  # rewards earned before the learner's first move
+        self._lengths = np.zeros(num_envs, dtype=np.int64)  # of the episodes in play, in steps of the learner
+        self._returns = np.zeros(num_envs, dtype=np.float64)
         self._cut_short = np.zeros(num_envs, dtype=bool)  # of the last step, as are these:
         self._endings = np.full(num_envs, -1, dtype=np.int8)
         self._winners = np.zeros(num_envs, dtype=np.uint8)
@@ -121,6 +125,8 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._carried[:] = 0.0
         self._advance(moves, self._all[~illegal], rewards)
         rewards[illegal] = self.illegal_reward
+        self._lengths += 1
+        self._returns += rewards
         done = illegal | self._finished(self._all)
         cut_short = done & self._cut_short
         infos = self._next_episodes(done)
@@ -158,6 +164,7 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _begin(self, rows: Rows) -> Rows:
         """Begin an episode at some tables at the learner's decision: how many deals were skipped, int64 [len(rows)]."""
+        self._lengths[rows], self._returns[rows] = 0, 0.0
         skipped = np.zeros(self.num_envs, dtype=np.int64)
         left = rows
         for attempt in range(MAX_SKIPPED):
@@ -234,11 +241,11 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _final_observations(self, rows: Rows) -> NDArray[np.object_]:
         vectors = np.zeros((len(rows), self.layout.size), dtype=np.int8)
-        observe_rows(self.rules.record(), self.layout.record, self._batch.tables, rows, self._seats[rows], vectors)
+        observe_rows(self._rule, self.layout.record, self._batch.tables, rows, self._seats[rows], vectors)
+        masks = np.zeros((len(rows), self._batch.num_actions), dtype=np.int8)
         last = np.full(self.num_envs, None, dtype=object)
-        for row, vector in zip(rows, vectors, strict=True):
-            mask = np.zeros(self._batch.num_actions, dtype=np.int8)
-            last[row] = vector if self.flat else {"action_mask": mask, "observation": vector}
+        for i, row in enumerate(rows):
+            last[row] = vectors[i] if self.flat else {"action_mask": masks[i], "observation": vectors[i]}
         return last
 
     def _final_infos(self, rows: Rows) -> dict[str, Any]:
@@ -249,6 +256,8 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             rows,
             action_mask=np.zeros((len(rows), self._batch.num_actions), dtype=np.int8),
             seat=seats,
+            episode_return=self._returns[rows],
+            episode_length=self._lengths[rows],
             ending=self._endings[rows],
             won=(self._winners[rows].astype(np.int64) >> seats & 1).astype(bool),
         )

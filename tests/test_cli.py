@@ -1,0 +1,300 @@
+"""The command line: every command does its work, and every mistake is one sentence with exit status 2."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from agents.cli import app
+from agents.cli_options import option_value, rules_from
+from agents.cli_play import read_move
+from tonk_env.replay import check_file
+from tonk_env.rules import OPTIONS, PRESETS, make_rules
+
+
+@pytest.fixture
+def tonk(tmp_path, monkeypatch):
+    """Run one command in an empty folder: (exit status, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, given=""):
+        result = CliRunner().invoke(app, list(arguments), input=given, prog_name="tonk")
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
+# -- rules -----------------------------------------------------------------------------------------------------------
+
+
+def test_rules_lists_every_preset(tonk):
+    status, out, _ = tonk("rules")
+    assert status == 0
+    assert all(f" {name} " in out for name in PRESETS)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_rules_prints_the_sheet_of_every_preset(tonk, preset):
+    status, out, _ = tonk("rules", preset)
+    assert status == 0
+    assert all(f" {name} " in out for name in OPTIONS)
+    assert PRESETS[preset].fingerprint() in out
+
+
+def test_rules_shows_what_was_set(tonk):
+    status, out, _ = tonk("rules", "rockets", "--set", "hand_size=7", "--set", "opening_exact=off")
+    assert status == 0
+    assert make_rules("rockets", hand_size=7, opening_exact=()).fingerprint() in out
+
+
+SETTINGS = [
+    ("hand_size=7", 7),
+    ("opening_exact=49,50", (49, 50)),
+    ("opening_exact=[48]", (48,)),
+    ("opening_exact=", ()),
+    ("opening_at_most=15", 15),
+    ("opening_at_most=off", None),
+    ("upcard=false", False),
+    ("upcard=No", False),
+    ("must_spread=on", True),
+    ("ranks=A234567JQK", "A234567JQK"),
+    ("court_values=11,12,13", (11, 12, 13)),
+    ("reward_scale=2.5", 2.5),
+    ("freeze-on-hit=2", 2),
+    ("match=hands", "hands"),
+]
+
+
+@pytest.mark.parametrize("setting, value", SETTINGS)
+def test_settings_are_read_as_their_option_needs(setting, value):
+    key = setting.partition("=")[0].replace("-", "_")
+    assert getattr(rules_from("points", [setting]), key) == value
+
+
+def test_digits_stay_text_where_the_option_is_text():
+    assert option_value("ranks", "23456789") == "23456789"
+
+
+# -- evaluate --------------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_prints_and_writes(tonk, tmp_path):
+    arguments = "evaluate greedy random --rules rockets --players 3 --set hand_size=4 --deals 30 --seed 2".split()
+    status, out, err = tonk(*arguments, "--json", "e.json", "--plot", "e.png")
+    assert status == 0, err
+    assert "greedy is better than 2 x random" in out
+    data = json.loads((tmp_path / "e.json").read_text())
+    assert data["rules"] == {"preset": "rockets", "set": {"hand_size": 4}}
+    assert (data["players"], data["deals"], data["seed"]) == (3, 30, 2)
+    assert (tmp_path / "e.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["e.json", "e.png"]
+
+
+def test_evaluate_is_repeatable(tonk):
+    arguments = "evaluate random drop:20 --rules tonkroom --deals 20 --ratings".split()
+    first, second = tonk(*arguments)[1], tonk(*arguments)[1]
+    assert first.splitlines()[:-1] == second.splitlines()[:-1]  # the last line tells the time it took
+
+
+# -- record and replay -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset, players", [("points", 3), ("rockets", 2), ("tunk", 3), ("wild_jokers", 2), ("mini", 2)])
+@pytest.mark.parametrize("spec", ["random", "greedy"])
+def test_record_writes_hands_that_replay(tonk, tmp_path, preset, players, spec):
+    arguments = ["record", *[spec] * players, "--rules", preset, "--hands", "15", "--seed", "1", "-o", "r.jsonl"]
+    status, out, err = tonk(*arguments)
+    assert (status, out) == (0, "wrote 15 hands to r.jsonl\n"), err
+    assert check_file(tmp_path / "r.jsonl") == 15
+    assert tonk("replay", "--check", "r.jsonl")[:2] == (0, "r.jsonl: 15 hands replay exactly\n")
+    before = (tmp_path / "r.jsonl").read_bytes()
+    tonk(*arguments)
+    assert (tmp_path / "r.jsonl").read_bytes() == before
+
+
+def test_replay_tells_a_hand_in_words(tonk, tmp_path):
+    tonk("record", "greedy", "--rules", "rockets", "--players", "2", "--hands", "3", "-o", "r.jsonl")
+    record = json.loads((tmp_path / "r.jsonl").read_text().splitlines()[1])
+    status, out, _ = tonk("replay", "r.jsonl", "--hand", "2")
+    assert status == 0
+    for number, move in enumerate(record["moves"], start=1):
+        seat, _, words = move.partition(" ")
+        assert f"\n{number}. player_{seat}: {words}\n" in out
+    assert record["ending"].replace("_", " ") + ": won by" in out
+    assert out.count("stock ") == len(record["moves"]) + 1, "the table after each move, and the deal"
+    hidden = tonk("replay", "r.jsonl", "--hand", "2", "--seat", "0")[1]
+    assert "??" in hidden
+    assert "??" not in out
+
+
+def test_replay_names_what_is_damaged(tonk, tmp_path):
+    tonk("record", "greedy", "--rules", "rockets", "--players", "2", "--hands", "3", "-o", "r.jsonl")
+    lines = (tmp_path / "r.jsonl").read_text().splitlines()
+    record = json.loads(lines[1])
+    record["moves"][0] = "0 pass"
+    (tmp_path / "r.jsonl").write_text("\n".join([lines[0], json.dumps(record), lines[2]]) + "\n")
+    for arguments in (["--check"], ["--hand", "2"]):
+        status, out, err = tonk("replay", "r.jsonl", *arguments)
+        assert (status, out) == (2, "")
+        assert err.startswith("tonk: r.jsonl line 2: field `moves`: move 1 is '0 pass': ")
+    assert tonk("replay", "--check", "r.jsonl", "--hand", "3")[0] == 0
+
+
+# -- bench, play -----------------------------------------------------------------------------------------------------
+
+
+def test_bench_measures_every_door(tonk, tmp_path):
+    status, out, err = tonk("bench", "--seconds", "0.01", "--repeats", "1", "--json", "b.json")
+    assert status == 0, err
+    data = json.loads((tmp_path / "b.json").read_text())
+    assert {rate["players"] for rate in data["rates"]} == {2, 3, 4, 5, 6}
+    assert all(rate["median"] > 0 and rate["door"] in out for rate in data["rates"])
+    assert {"machine", "versions", "seconds", "repeats"} <= set(data)
+
+
+def test_play_ends_a_hand_and_says_who_won(tonk):
+    status, out, _ = tonk("play", "greedy", "--rules", "tonkroom", "--seed", "1", given="nonsense\ndrop\nn\n" * 40)
+    assert status == 0
+    assert "'nonsense' is no legal move" in out
+    assert "won by" in out
+    assert out.rstrip().endswith("Goodbye.")
+
+
+@pytest.mark.parametrize(
+    "answer, move",
+    [
+        ("1", "discard 2D"),
+        ("3", "hit 5H low"),
+        ("4", None),
+        ("0", None),
+        ("DISCARD ks", "discard KS"),
+        ("di k", "discard KS"),
+        ("di", None),
+        ("h", "hit 5H low"),
+        ("", None),
+    ],
+)
+def test_short_answers_are_understood_where_they_are_clear(answer, move):
+    assert read_move(answer, ["discard 2D", "discard KS", "hit 5H low"]) == move
+
+
+# -- mistakes --------------------------------------------------------------------------------------------------------
+
+MISTAKES = [
+    ("ruls", "Did you mean 'rules'?"),
+    ("rules ponts", "did you mean `points`"),
+    ("rules --set hand_sise=7", "did you mean `hand_size`"),
+    ("rules --set hand_size", "not of the form KEY=VALUE"),
+    ("rules --set hand_size=9", "from 1 to 7"),
+    ("rules --set upcard=perhaps", "true or false"),
+    ("rules --set suits=2 --set suits=3", "twice"),
+    ("rules --set settlement=stakes", "caught_pays"),
+    ("evaluate greedy", "at least two agents"),
+    ("evaluate greedy randm", "random"),
+    ("evaluate greedy drop:x", "drop"),
+    ("evaluate greedy no.onnx", "no.onnx"),
+    ("evaluate greedy random --players 9", "2 to 4"),
+    ("evaluate greedy random --playrs 2", "--players"),
+    ("evaluate greedy random --deals 0", "--deals"),
+    ("evaluate greedy random --deals many", "--deals"),
+    ("evaluate greedy random --seed -1", "--seed"),
+    ("evaluate greedy random --plot e.gif", "must end in one of"),
+    ("evaluate greedy random --json no/e.json", "there is no folder no"),
+    ("evaluate greedy random --json .", "it is a folder"),
+    ("record greedy", "--output"),
+    ("record greedy greedy greedy --rules rockets --players 2 -o r.jsonl", "3 agents are named for 2 seats"),
+    ("record greedy --hands 0 -o r.jsonl", "--hands"),
+    ("record greedy -o no/r.jsonl", "there is no folder no"),
+    ("replay no.jsonl", "no.jsonl: No such file or directory"),
+    ("replay .", "directory"),
+    ("replay empty --check", "empty holds no hands"),
+    ("replay rubbish", "rubbish line 1: column 1: not valid JSON"),
+    ("replay", "FILE.jsonl"),
+    ("info rubbish", "rubbish"),
+    ("info no.onnx", "no.onnx"),
+    ("export no -o x.onnx", "no"),
+    ("bench --json no/b.json", "there is no folder no"),
+    ("play greedy greedy greedy --players 2", "3 opponents are named for 1 seats"),
+    ("play --seat 4", "there is no seat 4"),
+]
+
+
+@pytest.mark.parametrize("arguments, words", MISTAKES)
+def test_a_mistake_is_one_sentence_and_status_2(tonk, tmp_path, arguments, words):
+    (tmp_path / "rubbish").write_text("rubbish")
+    (tmp_path / "empty").write_text("")
+    status, out, err = tonk(*arguments.split())
+    assert (status, out) == (2, "")
+    assert err.startswith("tonk: ")
+    assert err.count("\n") == 1
+    assert words in err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["empty", "rubbish"], "nothing is left half-written"
+
+
+def test_a_fault_of_the_program_is_not_hidden(tonk, monkeypatch):
+    def broken():
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr("agents.cli_rules.print_presets", broken)
+    with pytest.raises(AssertionError, match="a fault"):
+        tonk("rules")
+
+
+# -- the process -----------------------------------------------------------------------------------------------------
+
+
+def run(*arguments, **options):
+    return subprocess.run([sys.executable, "-m", "agents", *arguments], capture_output=True, text=True, check=False, **options)
+
+
+def test_help_names_every_command_and_loads_nothing_heavy(root):
+    code = (
+        "import sys\n"
+        "from agents.cli import app\n"
+        "try:\n app(['--help'], prog_name='tonk')\n"
+        "except SystemExit as end:\n print(end.code, sorted({'numba', 'torch', 'matplotlib', 'numpy'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "0 []", done.stderr
+    for command in "rules evaluate record replay bench export info play".split():
+        assert f" {command} " in done.stdout
+
+
+def test_without_arguments_the_help_is_printed(tonk):
+    status, out, _ = tonk()
+    assert status == 0
+    assert "Usage: tonk" in out
+
+
+def test_python_m_agents_reports_mistakes_alike(root):
+    done = run("rules", "ponts", cwd=root)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tonk: There is no preset 'ponts'")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error(root):
+    command = f"{sys.executable} -m agents rules | head -1"
+    done = subprocess.run(command, shell=True, cwd=root, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX systems")
+def test_an_interrupt_leaves_no_file_and_status_130(root, tmp_path):
+    command = [sys.executable, "-m", "agents", "record", "random", "--hands", "1000000", "-o", str(tmp_path / "r.jsonl")]
+    process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 120
+    while not list(tmp_path.iterdir()) and time.monotonic() < until:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert err.endswith("tonk: interrupted\n")
+    assert not list(tmp_path.iterdir())
