@@ -58,7 +58,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _say(sentence: str, status: int) -> int:
-    print(f"train.py: {sentence}", file=sys.stderr)
+    sys.stderr.write(f"train.py: {sentence}\n")
     return status
 
 

@@ -20,7 +20,10 @@ ClickException: Any = next(base for base in typer.BadParameter.__mro__ if base._
 Specs = Annotated[
     list[str], typer.Argument(metavar="SPEC...", help="Agents: random, greedy, drop:N, a run folder, FILE.onnx.")
 ]
-Preset = Annotated[str, typer.Option("--rules", metavar="PRESET", help="Rule set to start from; see `tonk rules`.")]
+Preset = Annotated[
+    str | None,
+    typer.Option("--rules", metavar="PRESET", help="Rule set; else that of an exported opponent, else points."),
+]
 Players = Annotated[int | None, typer.Option("--players", metavar="N", help="Seats at the table.")]
 Options = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set one option of the rules; may be repeated.")
@@ -110,7 +113,7 @@ def rules(
 @app.command()
 def evaluate(
     specs: Specs,
-    rules: Preset = "points",
+    rules: Preset = None,
     players: Players = None,
     set_: Options = None,
     deals: Annotated[int, typer.Option("--deals", min=1, help="Deals; each is played in all seatings.")] = 1000,
@@ -137,7 +140,7 @@ def evaluate(
 def record(
     specs: Specs,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.jsonl", help="File to write.")],
-    rules: Preset = "points",
+    rules: Preset = None,
     players: Players = None,
     set_: Options = None,
     hands: Annotated[int, typer.Option("--hands", min=1, help="Hands to record.")] = 1000,
@@ -202,7 +205,7 @@ def info(
 @app.command()
 def play(
     specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Opponents, your left first.")] = None,
-    rules: Preset = "points",
+    rules: Preset = None,
     players: Players = None,
     set_: Options = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the deals; else new ones.")] = None,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.cli_options import console, rules_from, seats_for
+from agents.cli_options import console, game_from
 from agents.cli_progress import ProgressBar
 from tonk_env.files import check_writable
 
 
 def run_evaluation(
     specs: Sequence[str],
-    preset: str,
+    preset: str | None,
     settings: Sequence[str],
     players: int | None,
     deals: int,
@@ -33,8 +33,7 @@ def run_evaluation(
             check_writable(path)
     if plot_file is not None:
         check_format(plot_file)
-    rules = rules_from(preset, settings)
-    players = seats_for(rules, players, len(specs) if together else 0)
+    rules, players = game_from(preset, settings, players, specs, len(specs) if together else None)
     noun = {"hand": "hands", "match": "matches"}[unit_of(rules).episode]
     with ProgressBar("evaluating", noun) as progress:
         result = evaluate(

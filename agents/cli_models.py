@@ -14,6 +14,8 @@ from rich.text import Text
 from agents.cli_options import console
 from tonk_env.files import check_writable
 
+CARD_ORDER = ("rules", "num_players", "strength", "provenance")  # what people ask first
+
 
 def run_export(run: Path, output: Path) -> None:
     """Export the best policy of a run, or one checkpoint, and say what was written."""
@@ -37,8 +39,10 @@ def print_card(file: Path, as_json: bool) -> None:
     grid = Grid(title=Text(f"{file} ({len(data):,} bytes)"), title_justify="left", show_header=False)
     grid.add_column("entry", no_wrap=True)
     grid.add_column("value")
-    for entry, value in entries(card):
+    card.get("provenance", {}).pop("config", None)
+    for entry, value in entries({key: card[key] for key in CARD_ORDER if key in card} | card):
         grid.add_row(Text(entry), Text(value))
+    grid.caption = "`--json` prints the configuration it was trained with too"
     console().print(grid)
 
 

@@ -12,8 +12,8 @@ from tonk_env.rules import OPTIONS, RuleSet, RuleSetError, make_rules
 PIPE_WIDTH = 160  # columns where there is no terminal to ask
 
 
-def rules_from(preset: str, settings: Sequence[str]) -> RuleSet:
-    """Return the rules of a preset with KEY=VALUE settings on top. Raises RuleSetError."""
+def rules_from(preset: str | RuleSet, settings: Sequence[str]) -> RuleSet:
+    """Return the rules of a preset, or other rules, with KEY=VALUE settings on top. Raises RuleSetError."""
     options: dict[str, Any] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
@@ -55,11 +55,34 @@ def _plain(text: str) -> Any:
         return text
 
 
-def seats_for(rules: RuleSet, players: int | None, specs: int, spare: int = 0) -> int:
-    """Return the number of players: as asked, else a seat a spec (and ``spare`` more), else the least allowed."""
-    if players is None and specs > 1:
-        players = specs + spare
-    return rules.check_players(players)
+def game_from(
+    preset: str | None, settings: Sequence[str], players: int | None, specs: Sequence[str], seats: int | None = None
+) -> tuple[RuleSet, int]:
+    """Return rules and number of players of a command that names agents.
+
+    What is not said is taken from the card of the first exported opponent among the agents, as it plays only that game;
+    without one the rules are `points` and the players ``seats`` or the least allowed. Raises RuleSetError.
+    """
+    card = _card_of(specs) if preset is None else None
+    rules = rules_from(card[0] if card else preset or "points", settings)
+    if players is None:
+        players = seats if seats is not None else card[1] if card else None
+    return rules, rules.check_players(players)
+
+
+def _card_of(specs: Sequence[str]) -> tuple[RuleSet, int] | None:
+    """Return the game on the card of the first exported opponent; None if there is none."""
+    from agents.specs import parse_spec
+
+    for spec in specs:
+        path = parse_spec(spec).path
+        if path is not None:
+            from agents.card import card_rules, read_card
+            from agents.onnx_file import read_opponent
+
+            card = read_card(read_opponent(path)[1], str(path))
+            return card_rules(card, str(path)), int(card["num_players"])
+    return None
 
 
 def console(stderr: bool = False) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from agents.base import Agent, AgentSpecError
-from agents.cli_options import rules_from, seats_for
+from agents.cli_options import game_from
 from agents.cli_records import ended
 from agents.recording import choose, seat_agents
 from tonk_env.table import HandResult, Table
@@ -18,11 +18,10 @@ HELP = "type the number or the words of a move; its first letters do where they 
 
 
 def run_play(
-    specs: Sequence[str], preset: str, settings: Sequence[str], players: int | None, seed: int | None, seat: int
+    specs: Sequence[str], preset: str | None, settings: Sequence[str], players: int | None, seed: int | None, seat: int
 ) -> None:
     """Play matches until the person has had enough."""
-    rules = rules_from(preset, settings)
-    players = seats_for(rules, players, len(specs), spare=1)
+    rules, players = game_from(preset, settings, players, specs, len(specs) + 1 if len(specs) > 1 else None)
     if seat >= players:
         raise AgentSpecError(f"there is no seat {seat} at a table of {players}; --seat is 0 to {players - 1}")
     if len(specs) not in (1, players - 1):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from agents.cli_options import rules_from, seats_for
+from agents.cli_options import game_from
 from agents.cli_progress import ProgressBar
 from tonk_env.files import check_writable
 from tonk_env.records import RecordError, read_records, write_records
@@ -17,7 +17,7 @@ from tonk_env.table import HandResult, Table
 
 def run_record(
     specs: Sequence[str],
-    preset: str,
+    preset: str | None,
     settings: Sequence[str],
     players: int | None,
     hands: int,
@@ -28,8 +28,7 @@ def run_record(
     from agents.recording import record_hands
 
     check_writable(output)
-    rules = rules_from(preset, settings)
-    players = seats_for(rules, players, len(specs))
+    rules, players = game_from(preset, settings, players, specs, len(specs) if len(specs) > 1 else None)
     with ProgressBar("recording", "hands") as progress:
         written = write_records(output, record_hands(specs, rules, players, hands, seed, progress))
     typer.echo(f"wrote {written:,} hands to {output}")

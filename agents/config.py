@@ -17,6 +17,7 @@ from tonk_env.rules import RuleSet, RuleSetError, make_rules
 
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+EVALUATION_SEEDS = 3  # seeds that evaluations use, from evaluation.seed on
 Width = Annotated[int, Field(ge=1, le=8192)]
 
 
@@ -33,9 +34,9 @@ class Section(BaseModel):
 class GameConfig(Section):
     """Which game is learned."""
 
-    rules: str = Field("points", description="Preset to start from; `tonk rules` lists them.")
-    options: dict[str, Any] = Field({}, description="Rule options on top of the preset, such as `match: hands`.")
-    num_players: Annotated[int, Field(ge=2, le=6)] = Field(2, description="Seats at every table.")
+    rules: str = Field(default="points", description="Preset to start from; `tonk rules` lists them.")
+    options: dict[str, Any] = Field(default={}, description="Rule options on top of the preset, such as `match: hands`.")
+    num_players: Annotated[int, Field(ge=2, le=6)] = Field(default=2, description="Seats at every table.")
 
     def rule_set(self) -> RuleSet:
         """Return the validated rules of this game. Raises ``RuleSetError``."""
@@ -47,9 +48,9 @@ class GameConfig(Section):
 class BudgetConfig(Section):
     """How long training goes on: until the first of the two limits is reached."""
 
-    decisions: Positive = Field(2_000_000, description="Decisions the learner takes in all.")
+    decisions: Positive = Field(default=2_000_000, description="Decisions the learner takes in all.")
     minutes: Annotated[float, Field(gt=0)] | None = Field(
-        None,
+        default=None,
         description="Wall-clock minutes of training, evaluations included, final evaluation not. null: no limit. "
         "With a limit two runs of one seed may differ, since a faster machine gets further.",
     )
@@ -58,35 +59,39 @@ class BudgetConfig(Section):
 class NetworkConfig(Section):
     """The policy: a torso shared by actor and critic, and a head for each."""
 
-    torso: list[Width] = Field([256, 256], min_length=1, description="Widths of the shared layers.")
-    policy_head: list[Width] = Field([], description="Widths of further layers of the actor alone.")
-    value_head: list[Width] = Field([], description="Widths of further layers of the critic alone.")
-    activation: Literal["relu", "tanh", "silu"] = Field("relu", description="Function between the layers.")
+    torso: list[Width] = Field(default=[256, 256], min_length=1, description="Widths of the shared layers.")
+    policy_head: list[Width] = Field(default=[], description="Widths of further layers of the actor alone.")
+    value_head: list[Width] = Field(default=[], description="Widths of further layers of the critic alone.")
+    activation: Literal["relu", "tanh", "silu"] = Field(default="relu", description="Function between the layers.")
 
 
 class PPOConfig(Section):
     """Masked PPO. Learning rate and entropy weight run linearly from their start to their end value over the budget."""
 
-    num_tables: Positive = Field(512, description="Tables played side by side.")
-    steps: Positive = Field(32, description="Decisions a table between two updates; tables x steps is one iteration.")
-    minibatch: Positive = Field(2048, description="Decisions in one gradient step.")
-    epochs: Positive = Field(3, description="Passes over an iteration's decisions.")
-    learning_rate: Annotated[float, Field(gt=0)] = Field(1e-3, description="Adam's step size at the start.")
-    learning_rate_end: Annotated[float, Field(ge=0)] = Field(0.0, description="Adam's step size at the end.")
+    num_tables: Positive = Field(default=512, description="Tables played side by side.")
+    steps: Positive = Field(default=32, description="Decisions a table between two updates; tables x steps is one iteration.")
+    minibatch: Positive = Field(default=2048, description="Decisions in one gradient step.")
+    epochs: Positive = Field(default=3, description="Passes over an iteration's decisions.")
+    learning_rate: Annotated[float, Field(gt=0)] = Field(default=1e-3, description="Adam's step size at the start.")
+    learning_rate_end: Annotated[float, Field(ge=0)] = Field(default=0.0, description="Adam's step size at the end.")
     entropy: Annotated[float, Field(ge=0)] = Field(
-        0.05,
+        default=0.05,
         description="Weight of the entropy bonus at the start. In games of hidden information 0.05 to 0.2 keeps self-play "
         "from chasing its own tail; the usual 0.01 does not.",
     )
-    entropy_end: Annotated[float, Field(ge=0)] = Field(0.05, description="Weight of the entropy bonus at the end.")
-    clip: Annotated[float, Field(gt=0, lt=1)] = Field(0.1, description="Most that an update changes a probability's ratio.")
-    gamma: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="Discount; 1 because a hand always ends.")
-    gae_lambda: Share = Field(0.95, description="Bias against variance of advantages: 1 trusts only what was paid.")
-    value_coef: Annotated[float, Field(ge=0)] = Field(0.5, description="Weight of the critic's loss.")
-    max_grad_norm: Annotated[float, Field(gt=0)] = Field(0.5, description="Gradients are cut to this norm.")
-    normalize_advantage: bool = Field(True, description="Whether advantages get mean 0 and spread 1 in a gradient step.")
+    entropy_end: Annotated[float, Field(ge=0)] = Field(default=0.05, description="Weight of the entropy bonus at the end.")
+    clip: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.1, description="Most that an update changes a probability's ratio."
+    )
+    gamma: Annotated[float, Field(gt=0, le=1)] = Field(default=1.0, description="Discount; 1 because a hand always ends.")
+    gae_lambda: Share = Field(default=0.95, description="Bias against variance of advantages: 1 trusts only what was paid.")
+    value_coef: Annotated[float, Field(ge=0)] = Field(default=0.5, description="Weight of the critic's loss.")
+    max_grad_norm: Annotated[float, Field(gt=0)] = Field(default=0.5, description="Gradients are cut to this norm.")
+    normalize_advantage: bool = Field(
+        default=True, description="Whether advantages get mean 0 and spread 1 in a gradient step."
+    )
     target_kl: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="An update stops early once the policy moved 1.5 times this far; null: never."
+        default=None, description="An update stops early once the policy moved 1.5 times this far; null: never."
     )
 
     @model_validator(mode="after")
@@ -104,14 +109,20 @@ class PPOConfig(Section):
 class OpponentsConfig(Section):
     """Who sits in the other seats. Drawn for every seat and episode, fixed while the episode lasts; all of them sample."""
 
-    current: Share = Field(0.6, description="Share of seats played by the newest policy (a copy, renewed every iteration).")
-    snapshots: Share = Field(0.25, description="Share played by earlier policies; the newest one's while there are none.")
-    baselines: dict[str, Annotated[float, Field(ge=0)]] = Field(
-        {"greedy": 0.05, "drop:27": 0.1}, description="Shares played by these agents (random, greedy, drop:N)."
+    current: Share = Field(
+        default=0.6, description="Share of seats played by the newest policy (a copy, renewed every iteration)."
     )
-    snapshot_every: Positive = Field(10, description="Iterations between two snapshots.")
-    ring: Positive = Field(8, description="Snapshots kept; a new one takes the place of the oldest.")
-    active: Positive = Field(2, description="Snapshots that take part in one iteration, redrawn for each; few are faster.")
+    snapshots: Share = Field(
+        default=0.25, description="Share played by earlier policies; the newest one's while there are none."
+    )
+    baselines: dict[str, Annotated[float, Field(ge=0)]] = Field(
+        default={"greedy": 0.05, "drop:27": 0.1}, description="Shares played by these agents (random, greedy, drop:N)."
+    )
+    snapshot_every: Positive = Field(default=10, description="Iterations between two snapshots.")
+    ring: Positive = Field(default=8, description="Snapshots kept; a new one takes the place of the oldest.")
+    active: Positive = Field(
+        default=2, description="Snapshots that take part in one iteration, redrawn for each; few are faster."
+    )
 
     @field_validator("baselines")
     @classmethod
@@ -135,19 +146,22 @@ class OpponentsConfig(Section):
 class EvaluationConfig(Section):
     """Paired evaluation: the same deals for every pair of agents, seats rotated, the current weights, fixed opponents."""
 
-    every: Positive = Field(25, description="Iterations between two evaluations.")
-    deals: Annotated[int, Field(ge=2)] = Field(1000, description="Deals against each opponent in training.")
+    every: Positive = Field(default=25, description="Iterations between two evaluations.")
+    deals: Annotated[int, Field(ge=2)] = Field(default=1000, description="Deals against each opponent in training.")
     opponents: list[str] = Field(
-        ["random", "greedy", "drop:28"], min_length=1, description="Whom the learner is measured against in training."
+        default=["random", "greedy", "drop:28"], min_length=1, description="Whom the learner is measured against in training."
     )
-    final_deals: Annotated[int, Field(ge=2)] = Field(10_000, description="Deals of each pair in the final table.")
+    final_deals: Annotated[int, Field(ge=2)] = Field(default=10_000, description="Deals of each pair in the final table.")
     drop_range: list[Annotated[int, Field(ge=0, le=200)]] = Field(
-        [20, 22, 24, 26, 28, 30, 32, 34], min_length=1, description="Candidates for the drop:N that is hardest to beat."
+        default=[20, 22, 24, 26, 28, 30, 32, 34], min_length=1, description="Candidates for the drop:N that is hardest to beat."
     )
     play: Literal["sample", "greedy"] = Field(
-        "sample", description="How the learner plays when it is measured: drawing as in training, or its likeliest action."
+        default="sample",
+        description="How the learner plays when it is measured: drawing as in training, or its likeliest action.",
     )
-    seed: Annotated[int, Field(ge=0)] = Field(1_000_003, description="Seed of the deals; never the seed of training deals.")
+    seed: Annotated[int, Field(ge=0)] = Field(
+        default=1_000_003, description="Seed of the deals; never the seed of training deals."
+    )
 
     @field_validator("opponents")
     @classmethod
@@ -163,23 +177,31 @@ class EvaluationConfig(Section):
 class CheckpointConfig(Section):
     """What is kept for ``--resume``."""
 
-    every: Positive = Field(1, description="Iterations between two checkpoints; a kill loses at most that many.")
-    keep: Positive = Field(3, description="Checkpoints kept; the oldest goes when a new one is complete.")
+    every: Positive = Field(default=1, description="Iterations between two checkpoints; a kill loses at most that many.")
+    keep: Positive = Field(default=3, description="Checkpoints kept; the oldest goes when a new one is complete.")
 
 
 class TrainConfig(Section):
     """A whole run: ``train.py configs/NAME.yaml key.subkey=value …``."""
 
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(0, description="Seed of deals, weights and choices.")
-    threads: Annotated[int, Field(ge=1, le=256)] = Field(2, description="Threads of torch; 1 gives bitwise equal runs.")
-    device: Literal["cpu", "cuda"] = Field("cpu", description="Where the networks live; small ones are fastest on the CPU.")
-    game: GameConfig = Field(GameConfig(), description="Which game is learned.")
-    budget: BudgetConfig = Field(BudgetConfig(), description="How long training goes on.")
-    network: NetworkConfig = Field(NetworkConfig(), description="The policy network.")
-    ppo: PPOConfig = Field(PPOConfig(), description="The learning algorithm.")
-    opponents: OpponentsConfig = Field(OpponentsConfig(), description="Who sits in the other seats.")
-    evaluation: EvaluationConfig = Field(EvaluationConfig(), description="How strength is measured.")
-    checkpoints: CheckpointConfig = Field(CheckpointConfig(), description="What is kept to continue from.")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=0, description="Seed of deals, weights and choices.")
+    threads: Annotated[int, Field(ge=1, le=256)] = Field(default=2, description="Threads of torch; 1 gives bitwise equal runs.")
+    device: Literal["cpu", "cuda"] = Field(
+        default="cpu", description="Where the networks live; small ones are fastest on the CPU."
+    )
+    game: GameConfig = Field(default=GameConfig(), description="Which game is learned.")
+    budget: BudgetConfig = Field(default=BudgetConfig(), description="How long training goes on.")
+    network: NetworkConfig = Field(default=NetworkConfig(), description="The policy network.")
+    ppo: PPOConfig = Field(default=PPOConfig(), description="The learning algorithm.")
+    opponents: OpponentsConfig = Field(default=OpponentsConfig(), description="Who sits in the other seats.")
+    evaluation: EvaluationConfig = Field(default=EvaluationConfig(), description="How strength is measured.")
+    checkpoints: CheckpointConfig = Field(default=CheckpointConfig(), description="What is kept to continue from.")
+
+    @model_validator(mode="after")
+    def _own_deals(self) -> TrainConfig:
+        if self.seed in range(self.evaluation.seed, self.evaluation.seed + EVALUATION_SEEDS):
+            raise ValueError(f"evaluation.seed {self.evaluation.seed} must differ from the seed of the training deals")
+        return self
 
     @property
     def decisions_per_iteration(self) -> int:
@@ -213,7 +235,7 @@ def parse_config(data: Mapping[str, Any], overrides: Sequence[str] = (), source:
 
 def dump_config(config: TrainConfig) -> str:
     """Return the configuration as YAML, every default written out; ``load_config`` reads it back unchanged."""
-    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    return str(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True))
 
 
 def describe_config() -> list[tuple[str, Any, str]]:
@@ -277,19 +299,21 @@ def _refuse_unknown(data: Any, section: type[Section], parents: tuple[str, ...],
     for key, value in data.items():
         here = ".".join((*parents, key))
         if key not in section.model_fields:
-            raise ConfigError(f"{source}: there is no key {here!r}{_nearest(here, key, section, parents)}")
+            raise ConfigError(f"{source}: there is no key {here!r}{_nearest(key, section, parents)}")
         inner = _section_of(section.model_fields[key].annotation)
         if inner is not None:
             _refuse_unknown(value, inner, (*parents, key), source)
 
 
-def _nearest(here: str, key: str, section: type[Section], parents: tuple[str, ...]) -> str:
-    siblings = [".".join((*parents, name)) for name in section.model_fields]
-    by_name = {name: dotted for dotted, _, _ in describe_config() for name in (dotted, dotted.rpartition(".")[2])}
-    near = difflib.get_close_matches(here, siblings, 1, 0.6) or [
-        by_name[name] for name in difflib.get_close_matches(key, list(by_name), 1, 0.6)
-    ]
-    return f": did you mean {near[0]!r}?" if near else f"; known here are {', '.join(siblings)}"
+def _nearest(key: str, section: type[Section], parents: tuple[str, ...]) -> str:
+    """Name the nearest key beside the unknown one, or else anywhere; without one, all that are known beside it."""
+    beside = {name: ".".join((*parents, name)) for name in section.model_fields}
+    anywhere = {dotted.rpartition(".")[2]: dotted for dotted, _, _ in describe_config()}
+    for known in (beside, anywhere):
+        near = difflib.get_close_matches(key, list(known), 1, 0.6)
+        if near:
+            return f": did you mean {known[near[0]]!r}?"
+    return f"; known here are {', '.join(beside.values())}"
 
 
 def _section_of(annotation: Any) -> type[Section] | None:
@@ -307,5 +331,5 @@ def _sentence(error: ValidationError, source: str) -> str:
         return f"{source}: key {key!r} is {given!r}, but holds keys of its own"
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
-        return f"{source}: key {key!r}: {message}"
+        return f"{source}: key {key or message.split()[0]!r}: {message}"
     return f"{source}: key {key!r} is {given!r}, but {message[0].lower()}{message[1:]}"

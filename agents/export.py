@@ -39,9 +39,8 @@ def export_policy(policy: Network, path: str | os.PathLike[str], card: Mapping[s
     """
     spaces = card["spaces"]
     sizes = spaces["observation"]["size"], spaces["action"]["size"]
-    found = policy.torso[0].in_features, policy.actor[-1].out_features
-    if found != sizes:
-        raise AgentSpecError(f"a network of {found[0]} inputs and {found[1]} actions cannot play a game of {sizes}")
+    if policy.sizes != sizes:
+        raise AgentSpecError(f"a network of {policy.sizes} inputs and actions cannot play a game of {sizes}")
     model = _model(policy, *sizes)
     model.doc_string = DESCRIPTION
     helper.set_model_props(model, {CARD_KEY: json.dumps(card, sort_keys=True)})

@@ -16,9 +16,7 @@ from agents.run_state import load_weights, policy_network
 from agents.runs import BEST, REPORT, open_run, versions
 
 
-def export_network(
-    network: Network, path: Path, config: TrainConfig, run: str, step: int, strength: dict[str, Any]
-) -> Path:
+def export_network(network: Network, path: Path, config: TrainConfig, run: str, step: int, strength: dict[str, Any]) -> Path:
     """Write a network of a run as an opponent; ``step`` is the number of decisions it was trained on."""
     provenance = {
         "run": run,

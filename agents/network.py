@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Torso(BaseFeaturesExtractor):
     def __init__(self, observation_space: spaces.Box, widths: Sequence[int], activation: type[nn.Module]) -> None:
         super().__init__(observation_space, widths[-1])
         sizes = [int(np.prod(observation_space.shape)), *widths]
-        pairs = zip(sizes, sizes[1:], strict=False)
+        pairs = pairwise(sizes)
         self.layers = nn.Sequential(*(layer for a, b in pairs for layer in (nn.Linear(a, b), activation())))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
@@ -48,7 +49,7 @@ class TonkPolicy(MaskableActorCriticPolicy):
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: NDArray[np.int8] | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return actions int64[B], values float32[B, 1] and log-probabilities float32[B] for int8[B, O]."""
-        features = self.extract_features(obs)
+        features = self._features(obs)
         actions, log_probs = self._legal_log_probs(features, action_masks)
         chosen = (log_probs.argmax(dim=1) if deterministic else _draw(log_probs))[:, None]
         values = self.value_net(self.mlp_extractor.forward_critic(features))
@@ -58,7 +59,7 @@ class TonkPolicy(MaskableActorCriticPolicy):
         self, obs: torch.Tensor, actions: torch.Tensor, action_masks: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         """Return values float32[B, 1], log-probabilities float32[B] and entropies float32[B]."""
-        features = self.extract_features(obs)
+        features = self._features(obs)
         legal, log_probs = self._legal_log_probs(features, action_masks)
         values = self.value_net(self.mlp_extractor.forward_critic(features))
         # The probability of a filled-up place is exactly 0, so it adds nothing to the entropy.
@@ -66,8 +67,13 @@ class TonkPolicy(MaskableActorCriticPolicy):
         place = (legal == actions[:, None]).to(torch.int8).argmax(dim=1, keepdim=True)
         return values, log_probs.gather(1, place).squeeze(1), entropy
 
+    def _features(self, obs: torch.Tensor) -> torch.Tensor:
+        features = self.extract_features(obs)
+        assert isinstance(features, torch.Tensor), "actor and critic share their torso"
+        return features
+
     def _legal_log_probs(
-        self, features: Any, masks: NDArray[np.int8] | torch.Tensor | None
+        self, features: torch.Tensor, masks: NDArray[np.int8] | torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the legal actions int64[B, K], filled up with -1, and their log-probabilities."""
         logits = self.action_net(self.mlp_extractor.forward_actor(features))
@@ -95,11 +101,23 @@ class Network(nn.Module):
         features = self.torso(observations)
         return self.actor(features), self.critic(features).squeeze(-1)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Inputs O and actions A."""
+        first, last = self.torso[0], self.actor[-1]
+        assert isinstance(first, nn.Linear)
+        assert isinstance(last, nn.Linear)
+        return first.in_features, last.out_features
+
     def logits(self, observations: Observations) -> NDArray[np.float32]:
         """Return raw logits float32[B, A] for int8[B, O], without gradients."""
         with torch.inference_mode():
-            device = self.torso[0].weight.device
-            inputs = torch.from_numpy(np.ascontiguousarray(observations)).to(device).float()
+            inputs = torch.from_numpy(np.ascontiguousarray(observations)).to(self.device).float()
             values: NDArray[np.float32] = self.actor(self.torso(inputs)).cpu().numpy()
             return values
 
@@ -154,8 +172,10 @@ def new_network(config: NetworkConfig, observation_size: int, num_actions: int) 
 def frozen_copy(policy: MaskableActorCriticPolicy) -> Network:
     """Return a copy of the policy's weights that shares nothing with it and never changes."""
     with torch.no_grad():
+        torso = policy.features_extractor
+        assert isinstance(torso, Torso)
         parts = (
-            policy.features_extractor.layers,
+            torso.layers,
             nn.Sequential(*policy.mlp_extractor.policy_net, policy.action_net),
             nn.Sequential(*policy.mlp_extractor.value_net, policy.value_net),
         )
@@ -169,7 +189,7 @@ def freeze(network: Network) -> Network:
 
 
 def _layers(sizes: Sequence[int], activation: type[nn.Module]) -> nn.Sequential:
-    pairs = zip(sizes, sizes[1:], strict=False)
+    pairs = pairwise(sizes)
     return nn.Sequential(*(layer for a, b in pairs for layer in (nn.Linear(a, b), activation())))
 
 
@@ -180,7 +200,7 @@ def _copy(part: nn.Sequential) -> nn.Sequential:
         if not isinstance(layer, nn.Linear):
             copied.append(type(layer)())
             continue
-        fresh = nn.utils.skip_init(nn.Linear, layer.in_features, layer.out_features, device=layer.weight.device)
+        fresh = nn.Linear(layer.in_features, layer.out_features, device="meta").to_empty(device=layer.weight.device)
         fresh.load_state_dict(layer.state_dict())
         copied.append(fresh)
     return copied

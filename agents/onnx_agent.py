@@ -76,9 +76,7 @@ def _open_session(data: bytes, source: str) -> Any:
     try:
         import onnxruntime
     except ImportError:
-        raise AgentSpecError(
-            f"{source} needs the package onnxruntime: install it with `pip install tonk-env[play]`"
-        ) from None
+        raise AgentSpecError(f"{source} needs the package onnxruntime: install it with `pip install tonk-env[play]`") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

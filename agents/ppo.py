@@ -30,7 +30,7 @@ class CompactRolloutBuffer(MaskableRolloutBuffer):
         """Start to fill from the beginning."""
         if not self.allocated:
             super().reset()
-            self.action_masks = np.zeros(self.action_masks.shape, dtype=np.int8)  # type: ignore[assignment]
+            self.action_masks = np.zeros(self.action_masks.shape, dtype=np.int8)
             self.allocated = True
         self.pos = 0
         self.full = False

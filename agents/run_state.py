@@ -16,9 +16,7 @@ from agents.ppo import TonkPPO
 from agents.selfplay import SelfPlayVecEnv
 
 
-def capture(
-    config: TrainConfig, model: TonkPPO, env: SelfPlayVecEnv, pool: OpponentPool, meta: dict[str, Any]
-) -> Checkpoint:
+def capture(config: TrainConfig, model: TonkPPO, env: SelfPlayVecEnv, pool: OpponentPool, meta: dict[str, Any]) -> Checkpoint:
     """Return the state between two iterations; ``meta`` holds the trainer's own counters."""
     return Checkpoint(
         meta={
@@ -40,9 +38,7 @@ def capture(
     )
 
 
-def restore(
-    config: TrainConfig, checkpoint: Checkpoint, model: TonkPPO, env: SelfPlayVecEnv, pool: OpponentPool
-) -> None:
+def restore(config: TrainConfig, checkpoint: Checkpoint, model: TonkPPO, env: SelfPlayVecEnv, pool: OpponentPool) -> None:
     """Put a checkpoint's state into fresh objects. Raises ``CheckpointError`` if it is of another game or network."""
     check_fit(config, checkpoint.meta)
     meta = checkpoint.meta

@@ -13,6 +13,7 @@ OPPONENT_FILE = "opponent.onnx"
 MAX_DROP = 200
 FORMS = "random, greedy, drop:N (say drop:27), a run folder, or a file that ends in .onnx"
 MODES = ("sample", "greedy")
+PARTS = ("act", "reset", "seed", "name", "compiled")  # of an agent, see agents.base.Agent
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,10 @@ def make_agent(spec: str | Agent, rules: RuleSet, num_players: int, seed: int = 
     for a text that names no agent and for a file that does not fit.
     """
     if not isinstance(spec, str):
-        if isinstance(spec, Agent):
-            return spec
-        raise AgentSpecError(f"{spec!r} is neither the name of an agent nor an object with act, reset, seed and name")
+        missing = [part for part in PARTS if not hasattr(spec, part)]
+        if missing:
+            raise AgentSpecError(f"{spec!r} cannot play: it is no name of an agent, and as an agent it lacks {missing[0]!r}")
+        return spec
     parsed = parse_spec(spec)
     if parsed.path is not None:
         from agents.onnx_agent import OnnxAgent

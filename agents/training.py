@@ -225,7 +225,7 @@ class Trainer:
     def _say_finished(self) -> None:
         opponent = self.folder / OPPONENT
         self.display.say(
-            f"trained on {self.settled:,} decisions in {self.seconds / 60:.1f} minutes; best policy from {self.best['step']:,}\n"
+            f"trained on {self.settled:,} decisions in {self.seconds / 60:.1f} minutes; best policy at {self.best['step']:,}\n"
             f"opponent  {opponent}\n"
             f"report    {self.folder / 'report'}\n"
             f"play it   tonk play {opponent}    curves   tensorboard --logdir {self.folder}"

@@ -146,6 +146,49 @@ def test_replay_names_what_is_damaged(tonk, tmp_path):
     assert tonk("replay", "--check", "r.jsonl", "--hand", "3")[0] == 0
 
 
+# -- exported opponents ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opponent(tmp_path):
+    """An untrained opponent of the points game in single hands."""
+    torch = pytest.importorskip("torch")
+    from agents.card import describe_game, make_card
+    from agents.export import export_policy
+    from agents.network import Network
+
+    rules = make_rules("points", match="hands")
+    sizes = describe_game(rules, 2)["spaces"]
+    torch.manual_seed(0)
+    torso = torch.nn.Sequential(torch.nn.Linear(sizes["observation"]["size"], 8), torch.nn.ReLU())
+    heads = torch.nn.Sequential(torch.nn.Linear(8, sizes["action"]["size"])), torch.nn.Sequential(torch.nn.Linear(8, 1))
+    card = make_card(rules, 2, {"run": "nowhere", "config": {"seed": 0}}, {"deals": 7})
+    return export_policy(Network(torso, *heads), tmp_path / "mine.onnx", card)
+
+
+def test_info_prints_the_card(tonk, opponent):
+    status, out, _ = tonk("info", "mine.onnx")
+    assert status == 0
+    for words in ("rules.preset", "strength.deals", "provenance.run", "nowhere"):
+        assert words in out
+    assert json.loads(tonk("info", "mine.onnx", "--json")[1])["provenance"]["config"] == {"seed": 0}
+
+
+def test_rules_and_players_come_from_the_card_unless_they_are_named(tonk, opponent):
+    status, _, err = tonk("evaluate", "mine.onnx", "mine.onnx@greedy", "--deals", "3", "--json", "e.json")
+    assert status == 0, err
+    data = json.loads((opponent.parent / "e.json").read_text())
+    assert data["rules"] == {"preset": "points", "set": {"match": "hands"}}
+    assert [agent["actions"] for agent in data["agents"]] == ["sampled", "likeliest"]
+    assert tonk("record", "mine.onnx", "--hands", "3", "-o", "r.jsonl")[0] == 0
+    assert check_file(opponent.parent / "r.jsonl") == 3
+    assert "you are player_0" in tonk("play", "mine.onnx", given="q\n")[1].lower()
+    status, _, err = tonk("evaluate", "mine.onnx", "greedy", "--rules", "rockets")
+    assert status == 2
+    assert "plays by other rules" in err
+    assert "at tables of 2, not of 3" in tonk("evaluate", "mine.onnx", "greedy", "--players", "3")[2]
+
+
 # -- bench, play -----------------------------------------------------------------------------------------------------
 
 

@@ -237,7 +237,7 @@ def choose_from_observations(
     """
     actions = np.empty(len(observations), np.int64)
     choose_rows(
-        layout.rules.record(), layout.record, np.int8(kind), np.int16(param), np.ascontiguousarray(observations, np.int8),
+        layout.rule, layout.record, np.int8(kind), np.int16(param), np.ascontiguousarray(observations, np.int8),
         np.ascontiguousarray(masks, np.int8), np.uint64(key), np.int64(counter), actions,
     )
     return actions

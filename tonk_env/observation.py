@@ -25,6 +25,7 @@ OBSERVATION_SPACE_VERSION = 1
 TOTAL_STEPS = 25  # steps in which a seat's total is shown
 HANDS_SHOWN = 10  # hands left in a match that are told apart
 HITS_SHOWN = 8
+NUM_COMMON_BLOCKS = 12  # blocks that every rule set has
 STACKED_FREEZE_SHOWN = 8  # own turns, where freezes stack without end
 
 # Offsets (-1 = the block is absent) and widths that the kernels read.
@@ -32,7 +33,7 @@ LAYOUT_DTYPE = np.dtype((np.record, np.dtype([
     (name, "<i8") for name in (
         "players cards hand top taken thrown known laid wild_places wilds_laid open sizes size_width stock stock_width count "
         "count_width phase phase_width turn live tunker waiting waiting_width frozen frozen_width hits hits_width must_use "
-        "turns turns_width totals totals_width totals_zero hands_left hands_width"
+        "options turns turns_width totals totals_width totals_zero hands_left hands_width"
     ).split()
 ] + [("totals_step", "<f8")], align=True)))
 
@@ -80,9 +81,15 @@ class ObservationLayout:
         record.players, record.cards = self.num_players, _cards(self.rules)
         for field, name in _WIDTHS.items():
             record[field] = next((b.shape[-1] for b in self.blocks if b.name == name), 0)
+        record.options = len(self.blocks) > NUM_COMMON_BLOCKS
         step, zero = _totals_scale(self.rules)
         record.totals_step, record.totals_zero = step, zero
         return record
+
+    @cached_property
+    def rule(self) -> Any:
+        """The rule set as the kernels read it (a scalar of RULE_DTYPE)."""
+        return self.rules.record()
 
     @property
     def fingerprint(self) -> str:

@@ -49,6 +49,11 @@ def kernel(function: F) -> F:
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
+def small(function: F) -> F:
+    """Compile a kernel that LLVM puts into its callers: a call that passes an array costs more than the work."""
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
 def inline(function: F) -> F:
     """Compile a small kernel into its callers."""
     return _compile(function, inline="always")
@@ -76,12 +81,32 @@ if COMPILED:
 
         return types.int64(types.uint64), codegen
 
+    @intrinsic
+    def store_bits(typingctx: Any, row: Any, at: Any, bits: Any) -> Any:
+        """Write 64 bits as 64 bytes of 0 and 1 at ``row[at:]``, unchecked: one vector store."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            start = builder.gep(array.data, [args[1]])
+            lanes = builder.zext(builder.bitcast(args[2], ir.VectorType(ir.IntType(1), 64)), ir.VectorType(ir.IntType(8), 64))
+            store = builder.store(lanes, builder.bitcast(start, lanes.type.as_pointer()))
+            store.align = 1
+            return context.get_dummy_value()
+
+        return types.void(row, types.int64, types.uint64), codegen
+
 else:
     np.seterr(over="ignore")  # 64-bit products wrap, as they do compiled
 
     def popcount(x: Any) -> int:
         """Number of set bits."""
         return int(x).bit_count()
+
+    def store_bits(row: Any, at: Any, bits: Any) -> None:
+        """Write 64 bits as 64 bytes of 0 and 1 at ``row[at:]``."""
+        row[at : at + 64] = np.unpackbits(np.array([bits], np.uint64).view(np.uint8), bitorder="little")
 
     def lowest(x: Any) -> int:
         """Index of the lowest set bit; 64 for an empty set."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from tonk_env.actions import ACTION_AT, ACTION_BIT, ACTION_WORD
 from tonk_env.cards import BIT_OF_CARD, CARD_OF_BIT
-from tonk_env.kernels.bits import ZERO, bit, has, jit, kernel, lowest, popcount, without_lowest
+from tonk_env.kernels.bits import ZERO, bit, has, jit, kernel, lowest, popcount, small, store_bits, without_lowest
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.held import count_of
 from tonk_env.state import NOBODY, NUM_WILDS, NUM_WORDS
@@ -76,78 +76,121 @@ def view_wilds(t, v, viewer, n):
             v.wilds_laid |= 1 << i
 
 
+@small
+def card_order(held):
+    """Card set with one bit a card number instead of sixteen a suit."""
+    lanes = held & np.uint64(0x1FFF)
+    lanes |= (held >> np.uint64(3)) & np.uint64(0x1FFF << 13)
+    lanes |= (held >> np.uint64(6)) & np.uint64(0x1FFF << 26)
+    lanes |= (held >> np.uint64(9)) & np.uint64(0x1FFF << 39)
+    jokers = ((held >> np.uint64(13)) & np.uint64(1)) | ((held >> np.uint64(28)) & np.uint64(2))
+    return lanes | (jokers << np.uint64(52))
+
+
 @kernel
-def put_cards(row, at, held):
+def put_tail(row, at, width, bits):
+    """Write a block near the end of the row byte by byte."""
+    for i in range(width):
+        row[at + i] = np.int8((bits >> np.uint64(i)) & np.uint64(1))
+
+
+@small
+def put_bits(row, at, width, bits):
+    """Write a block of at most 64 bytes. Zeros may spill over what follows it, which is written later."""
+    if at + 64 <= row.shape[0]:
+        store_bits(row, at, bits)
+        return
+    put_tail(row, at, width, bits)
+
+
+@small
+def put_cards(row, at, width, held):
     """Write a card set, one byte a card."""
-    while held != ZERO:
-        row[at + CARD_OF_BIT[lowest(held)]] = 1
-        held = without_lowest(held)
+    put_bits(row, at, width, card_order(held))
 
 
-@kernel
-def put_unary(row, at, value):
+@small
+def put_unary(row, at, width, value):
     """Write a number as that many ones."""
-    for i in range(value):
-        row[at + i] = 1
+    while width > 64:
+        put_bits(row, at, width, ~ZERO if value >= 64 else ones(max(value, 0)))
+        at, width, value = at + 64, width - 64, value - 64
+    put_bits(row, at, width, ones(max(value, 0)))
+
+
+@small
+def ones(count):
+    """Set of the first ``count`` bits, fewer than 65."""
+    return ~ZERO if count >= 64 else (np.uint64(1) << np.uint64(count)) - np.uint64(1)
+
+
+@small
+def one_hot(index):
+    """Set of one bit, none for a negative index."""
+    return ZERO if index < 0 else np.uint64(1) << np.uint64(index)
 
 
 @jit
 def write_view(layout, v, row):
-    """Write a view as an observation; ``row`` is int8 of the layout's size, zeroed here."""
-    row[:] = 0
+    """Write a view as an observation; ``row`` is int8 of the layout's size. Blocks go in the order of the layout."""
     n, cards = layout.players, layout.cards
-    put_cards(row, layout.hand, v.hand)
-    put_cards(row, layout.top, v.top)
-    if layout.taken >= 0:
-        put_cards(row, layout.taken, v.taken)
+    put_cards(row, layout.hand, cards, v.hand)
+    put_cards(row, layout.top, cards, v.top)
     for k in range(n):
-        put_cards(row, layout.thrown + k * cards, v.thrown[k])
-        put_cards(row, layout.known + k * cards, v.known[k])
-        put_cards(row, layout.laid + k * 52, v.laid[k])
-        put_unary(row, layout.sizes + k * layout.size_width, v.sizes[k])
-    put_cards(row, layout.thrown + n * cards, v.thrown[NOBODY])
-    put_cards(row, layout.open, v.open_book)
-    put_cards(row, layout.open + 52, v.open_high)
-    put_cards(row, layout.open + 104, v.open_low)
-    put_unary(row, layout.stock, v.stock)
-    put_unary(row, layout.count, v.count)
-    put_turns(row, layout, v.turns)
-    row[layout.turn + v.turn] = 1
-    if v.phase < layout.phase_width:
-        row[layout.phase + v.phase] = 1
-    write_options(layout, v, row)
-
-
-@kernel
-def put_turns(row, layout, turns):
-    """Write the turn count as binary digits, lowest first."""
-    for i in range(layout.turns_width):
-        row[layout.turns + i] = (turns >> i) & 1
+        put_cards(row, layout.thrown + k * cards, cards, v.thrown[k])
+    put_cards(row, layout.thrown + n * cards, cards, v.thrown[NOBODY])
+    for k in range(n):
+        put_cards(row, layout.known + k * cards, cards, v.known[k])
+    for k in range(n):
+        put_cards(row, layout.laid + k * 52, PLACES, v.laid[k])
+    put_cards(row, layout.open, PLACES, v.open_book)
+    put_cards(row, layout.open + 52, PLACES, v.open_high)
+    put_cards(row, layout.open + 104, PLACES, v.open_low)
+    sizes = ZERO  # six hands of at most eight cards fit one word
+    for k in range(n):
+        sizes |= ones(v.sizes[k]) << np.uint64(k * layout.size_width)
+    put_bits(row, layout.sizes, n * layout.size_width, sizes)
+    put_unary(row, layout.stock, layout.stock_width, v.stock)
+    put_unary(row, layout.count, layout.count_width, v.count)
+    moment = one_hot(v.phase) & ones(layout.phase_width)  # phase, turn and turns lie side by side
+    moment |= one_hot(layout.phase_width + v.turn) | (np.uint64(v.turns) << np.uint64(layout.phase_width + n))
+    put_bits(row, layout.phase, layout.phase_width + n + layout.turns_width, moment)
+    if layout.options:
+        write_options(layout, v, row)
 
 
 @kernel
 def write_options(layout, v, row):
-    """Write the blocks that only some rule sets have."""
-    n = layout.players
-    for k in range(n):
-        put_unary(row, layout.waiting + k * layout.waiting_width, v.waiting[k])
-        put_unary(row, layout.frozen + k * layout.frozen_width, v.frozen[k])
-        put_unary(row, layout.totals + k * layout.totals_width, v.totals[k])
-        if layout.live >= 0:
-            row[layout.live + k] = (v.live >> k) & 1
-        if layout.wild_places >= 0:
-            put_cards(row, layout.wild_places + k * 52, v.wild_places[k])
-    put_unary(row, layout.hits, v.hits)
-    put_unary(row, layout.hands_left, v.hands_left)
+    """Write the blocks that only some rule sets have, in the order of the layout."""
+    n, cards = layout.players, layout.cards
+    if layout.taken >= 0:
+        put_cards(row, layout.taken, cards, v.taken)
     if layout.must_use >= 0:
         row[layout.must_use] = v.must_use
-    if layout.wilds_laid >= 0:
-        for i in range(NUM_WILDS):
-            row[layout.wilds_laid + i] = (v.wilds_laid >> i) & 1
+    if layout.wild_places >= 0:
+        for k in range(n):
+            put_cards(row, layout.wild_places + k * 52, PLACES, v.wild_places[k])
+        put_bits(row, layout.wilds_laid, NUM_WILDS, np.uint64(v.wilds_laid))
+    put_unary_rows(row, layout.waiting, layout.waiting_width, v.waiting, n)
+    put_unary_rows(row, layout.frozen, layout.frozen_width, v.frozen, n)
+    if layout.hits_width > 0:
+        put_unary(row, layout.hits, layout.hits_width, v.hits)
     if layout.tunker >= 0:
-        if v.tunker >= 0:
-            row[layout.tunker + v.tunker] = 1
+        put_bits(row, layout.tunker, n, one_hot(v.tunker))
         row[layout.tunker + n] = v.tunk_clean
+    if layout.live >= 0:
+        put_bits(row, layout.live, n, np.uint64(v.live))
+    put_unary_rows(row, layout.totals, layout.totals_width, v.totals, n)
+    if layout.hands_width > 0:
+        put_unary(row, layout.hands_left, layout.hands_width, v.hands_left)
+
+
+@kernel
+def put_unary_rows(row, at, width, values, n):
+    """Write one number a seat, where the layout has the block."""
+    if width > 0:
+        for k in range(n):
+            put_unary(row, at + k * width, width, values[k])
 
 
 @kernel

@@ -28,10 +28,12 @@ def choose(rule, kind, param, v, words, random):
 @kernel
 def choose_random(words, random):
     """Every legal move with the same probability."""
-    moves = 0
+    moves = np.int64(0)
     for word in range(NUM_WORDS):
         moves += popcount(words[word])
     n = below(random, moves)
+    if n < popcount(words[W_FLAGS]):
+        return np.int64(ACTION_AT[W_FLAGS, nth(words[W_FLAGS], n)])
     for word in range(NUM_WORDS):
         here = popcount(words[word])
         if n < here:

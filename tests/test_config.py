@@ -1,0 +1,123 @@
+"""Checks the training configuration: what is refused and how it is said, overrides, that it is written and read back."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agents.config import ConfigError, TrainConfig, describe_config, dump_config, load_config, parse_config
+
+
+def refusal(data: dict[str, object], *overrides: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse_config(data, overrides, "run.yaml")
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("name", ["quick", "selfplay", "smoke"])
+def test_shipped_configurations_load(root: Path, name: str) -> None:
+    config = load_config(root / "configs" / f"{name}.yaml")
+    assert config.game.rules == "points"
+    assert config.ppo.gamma == 1.0
+
+
+def test_defaults_are_those_that_research_backs() -> None:
+    ppo = TrainConfig().ppo
+    assert 0.05 <= ppo.entropy <= 0.2
+    assert ppo.learning_rate_end < ppo.learning_rate
+    assert ppo.clip <= 0.2
+
+
+@pytest.mark.parametrize(
+    "data, key, hint",
+    [
+        ({"ppo": {"epoch": 3}}, "ppo.epoch", "ppo.epochs"),
+        ({"epochs": 3}, "epochs", "ppo.epochs"),
+        ({"opponent": {}}, "opponent", "opponents"),
+        ({"game": {"players": 3}}, "game.players", "game.num_players"),
+        ({"ppo": {"lerning_rate": 1}}, "ppo.lerning_rate", "ppo.learning_rate"),
+    ],
+)
+def test_unknown_key_is_refused_with_the_nearest_one(data: dict[str, object], key: str, hint: str) -> None:
+    message = refusal(data)
+    assert f"there is no key {key!r}" in message
+    assert f"did you mean {hint!r}" in message
+
+
+def test_unknown_key_without_a_near_one_lists_what_there_is() -> None:
+    assert "checkpoints.every, checkpoints.keep" in refusal({"checkpoints": {"zzz": 1}})
+
+
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        ({"ppo": {"epochs": 0}}, ["ppo.epochs", "0", "greater than or equal to 1"]),
+        ({"ppo": {"minibatch": 10**9}}, ["ppo", "minibatch 1000000000", "one iteration"]),
+        ({"ppo": 3}, ["ppo", "keys of its own"]),
+        ({"ppo": {"epochs": "many"}}, ["ppo.epochs", "'many'"]),
+        ({"budget": {"minutes": float("nan")}}, ["budget.minutes", "finite"]),
+        ({"network": {"torso": []}}, ["network.torso"]),
+        ({"game": {"rules": "pionts"}}, ["pionts", "points"]),
+        ({"game": {"options": {"match": "hand"}}}, ["match", "hands"]),
+        ({"game": {"num_players": 5}}, ["5", "2 to 4"]),
+        ({"opponents": {"baselines": {"dorp:27": 1}}}, ["dorp:27", "did you mean 'drop:27'"]),
+        ({"opponents": {"baselines": {}, "current": 0, "snapshots": 0}}, ["opponents", "all 0"]),
+        ({"evaluation": {"opponents": ["gredy"]}}, ["gredy", "did you mean 'greedy'"]),
+        ({"evaluation": {"seed": 7}, "seed": 7}, ["evaluation.seed", "training"]),
+    ],
+)
+def test_bad_value_is_refused_in_one_sentence(data: dict[str, object], words: list[str]) -> None:
+    message = refusal(data)
+    assert message.startswith("run.yaml: key ")
+    assert all(word in message for word in words), message
+
+
+def test_overrides_are_read_as_yaml_and_win() -> None:
+    config = parse_config({"ppo": {"epochs": 2}}, ["ppo.epochs=5", "ppo.learning_rate=3e-4", "game.options.match=hands"])
+    assert config.ppo.epochs == 5
+    assert config.ppo.learning_rate == 3e-4
+    assert config.game.rule_set().match == "hands"
+
+
+@pytest.mark.parametrize("text", ["ppo.epochs", "=3", "ppo..epochs=3", "ppo.epochs=[1"])
+def test_unreadable_override_is_refused(text: str) -> None:
+    assert "cannot read" in refusal({}, text)
+
+
+def test_override_below_a_single_value_is_refused() -> None:
+    assert "it has no 'x'" in refusal({"ppo": {"epochs": 3}}, "ppo.epochs.x=1")
+
+
+def test_overrides_do_not_change_what_was_given() -> None:
+    data = {"ppo": {"epochs": 2}}
+    parse_config(data, ["ppo.epochs=5"])
+    assert data == {"ppo": {"epochs": 2}}
+
+
+def test_configuration_survives_being_written_and_read() -> None:
+    config = parse_config({"game": {"rules": "rockets", "num_players": 4}, "seed": 3, "budget": {"minutes": 1.5}})
+    assert parse_config(yaml.safe_load(dump_config(config))) == config
+
+
+def test_every_setting_is_described() -> None:
+    described = describe_config()
+    assert len(described) > 40
+    assert all(len(meaning) > 10 for _, _, meaning in described)
+
+
+def test_missing_and_broken_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot read"):
+        load_config(tmp_path / "none.yaml")
+    broken = tmp_path / "broken.yaml"
+    for text in ("a: [1", "- 1\n- 2\n", "\x00"):
+        broken.write_text(text)
+        with pytest.raises(ConfigError, match=r"broken\.yaml"):
+            load_config(broken)
+
+
+def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text("# nothing\n")
+    assert load_config(path) == TrainConfig()

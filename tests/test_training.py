@@ -1,0 +1,549 @@
+"""Checks training: what the learner is paid, who sits where, frozen opponents, the numbers of PPO, resuming, faults."""
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+
+from agents.checkpoint import CheckpointError, CheckpointStore
+from agents.config import TrainConfig, load_config
+from agents.network import NetworkAgent, frozen_copy
+from agents.pool import CURRENT, SNAPSHOT, OpponentPool
+from agents.runs import RunError, open_run, read_evaluations
+from agents.selfplay import SelfPlayVecEnv
+from agents.training import Trainer, export_run, resume, train
+
+QUIET = Console(file=io.StringIO())
+
+
+def config_of(root: Path, *overrides: str) -> TrainConfig:
+    return load_config(root / "configs" / "smoke.yaml", overrides)
+
+
+def weights_of(policy: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in policy.state_dict().items()}
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def same_bytes(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """Equal bit by bit, the padding between the fields of records left out."""
+    if one.dtype.names is None:
+        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    return all(same_bytes(one[name], other[name]) for name in one.dtype.names)
+
+
+@pytest.fixture(scope="module")
+def finished(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a whole run of the smoke configuration."""
+    return train(config_of(root), "smoke", "whole", tmp_path_factory.mktemp("runs"), QUIET)
+
+
+def trainer_for(config: TrainConfig, folder: Path) -> Trainer:
+    folder.mkdir(parents=True, exist_ok=True)
+    return Trainer(config, folder, QUIET)
+
+
+# -- the environment ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def env(root: Path) -> SelfPlayVecEnv:
+    return make_env(root)
+
+
+def make_env(root: Path, *overrides: str, tables: int = 64, policy: bool = False) -> SelfPlayVecEnv:
+    """An environment whose opponents are baselines, or, if ``policy``, mostly an untrained policy."""
+    shares = [] if policy else ["opponents.current=0", "opponents.snapshots=0"]
+    config = config_of(root, f"ppo.num_tables={tables}", *shares, *overrides)
+    pool = OpponentPool(config.opponents, config.seed)
+    env = SelfPlayVecEnv(config.game.rule_set(), config.game.num_players, tables, pool, config.seed)
+    if policy:
+        from agents.ppo import TonkPPO
+
+        pool.renew(frozen_copy(TonkPPO(config, env, lambda step: 0.0).policy), 0, ())
+    return env
+
+
+def random_actions(env: SelfPlayVecEnv) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return env.batch.choose_random()
+
+
+@pytest.mark.parametrize("policy", [False, True])
+def test_the_learner_is_on_turn_with_its_own_mask(root: Path, policy: bool) -> None:
+    env = make_env(root, policy=policy)
+    observations = env.reset()
+    for _ in range(100):
+        assert (env.batch.seats == env.learner).all()
+        masks = env.env_method("action_masks")[0]
+        np.testing.assert_array_equal(masks, env.batch.action_masks)
+        assert (masks.sum(axis=1) > 0).all()
+        np.testing.assert_array_equal(observations, env.batch.observations)
+        observations, _, _, _ = env.step(random_actions(env))
+
+
+def test_masks_reach_the_library_as_one_array(env: SelfPlayVecEnv) -> None:
+    from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+
+    env.reset()
+    assert is_masking_supported(env)
+    masks = get_action_masks(env)
+    np.testing.assert_array_equal(masks.reshape(env.num_envs, -1), env.batch.action_masks)
+    kept = masks.copy()
+    env.step(random_actions(env))
+    np.testing.assert_array_equal(masks, kept)  # what the library holds is not overwritten
+
+
+def test_an_illegal_action_stops_training_instead_of_being_played(env: SelfPlayVecEnv) -> None:
+    env.reset()
+    actions = random_actions(env)
+    actions[3] = int(np.argmin(env.batch.action_masks[3]))
+    with pytest.raises(ValueError, match="table 3"):
+        env.step(actions)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_seats_are_spread_evenly(root: Path, seats: int) -> None:
+    """TRAIN-03, counting hands that end before the learner's first decision too."""
+    env = make_env(root, f"game.num_players={seats}")
+    played = np.zeros(seats, dtype=np.int64)
+    begin = env._begin
+
+    def counted(rows: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+        begin(rows)
+        np.add.at(played, env.learner[rows], 1)
+
+    env._begin = counted  # type: ignore[method-assign]
+    env.reset()
+    for _ in range(200):
+        env.step(random_actions(env))
+    assert played.sum() == env.episodes.sum() > 2000
+    assert played.max() - played.min() <= env.num_envs
+
+
+def test_rewards_and_statistics_add_up(root: Path) -> None:
+    """Every hand pays once: what the learner got over all steps is what the closed episodes returned."""
+    env = make_env(root, policy=True)
+    env.reset()
+    env.statistics.clear()
+    unpaid = env.returns.copy()  # what an opponent's move before the learner's first decision paid
+    total = -unpaid.sum()
+    for _ in range(100):
+        before = env.returns.copy()
+        _, rewards, dones, _ = env.step(random_actions(env))
+        assert np.isfinite(rewards).all()
+        going_on = ~dones
+        np.testing.assert_allclose(before[going_on] + rewards[going_on], env.returns[going_on], atol=1e-5)
+        total += rewards.sum()
+    assert env.statistics.episodes > 1000
+    assert abs(env.statistics.return_sum / env.statistics.episodes) < 5
+
+
+def test_reward_comes_in_the_step_that_ends_the_hand(root: Path) -> None:
+    """TRAIN-01: a drop is paid in the learner's own step, an opponent's drop in the step during which it happened."""
+    env = make_env(root, "opponents.baselines={'drop:200': 1}")
+    env.reset()
+    seen = set()
+    for _ in range(60):
+        drop = env.batch.action_masks[:, 0] == 1
+        actions = np.where(drop, 0, random_actions(env))
+        _, rewards, dones, _ = env.step(actions)
+        assert dones[drop].all()  # own drop: over at once, and paid
+        assert (rewards[~dones] == 0).all()
+        seen |= {(bool(d), bool(r > 0), bool(r < 0)) for d, r in zip(dones, rewards, strict=True)}
+    assert {(True, True, False), (True, False, True)} <= seen
+
+
+def test_a_learner_out_of_the_match_begins_the_next_one(root: Path) -> None:
+    env = make_env(root, "game.num_players=3", "game.options={elimination: 50}", "opponents.baselines={greedy: 1}")
+    env.reset()
+    ends = []
+    for _ in range(300):
+        _, rewards, dones, _ = env.step(random_actions(env))
+        assert (env.batch.seats == env.learner).all()
+        ends += rewards[dones].round(4).tolist()
+        assert (rewards[~dones] == 0).all()
+    assert {-1.0, 0.0} <= set(ends) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
+
+
+def test_opponents_stay_through_an_episode(root: Path) -> None:
+    env = make_env(root, "game.num_players=3", policy=True)
+    env.reset()
+    for _ in range(50):
+        members, kinds, episodes = env.members.copy(), env.kinds.copy(), env.episodes.copy()
+        env.step(random_actions(env))
+        same_episode = env.episodes == episodes
+        np.testing.assert_array_equal(env.members[same_episode], members[same_episode])
+        np.testing.assert_array_equal(env.kinds[same_episode], kinds[same_episode])
+
+
+# -- the pool -------------------------------------------------------------------------------------------------------
+
+
+def test_frozen_opponents_never_change(root: Path, tmp_path: Path) -> None:
+    """TRAIN-13: hashes of pool members before and after updates, the newest included."""
+    trainer = trainer_for(config_of(root), tmp_path / "run")
+    newest = trainer.pool.networks[trainer.pool.newest]
+    before = weights_of(newest)
+    assert same(before, weights_of(frozen_copy(trainer.model.policy)))
+    trainer.run(stop_after=1)
+    assert same(before, weights_of(newest))
+    assert not same(before, weights_of(trainer.pool.networks[trainer.pool.newest]))
+    learner = {value.data_ptr() for value in trainer.model.policy.parameters()}
+    for network in trainer.pool.networks.values():
+        assert not learner & {value.data_ptr() for value in network.parameters()}
+        assert not any(value.requires_grad for value in network.parameters())
+
+
+def test_the_pool_draws_by_weight_and_stays_small(root: Path) -> None:
+    config = config_of(root, "opponents.ring=3", "opponents.snapshots=0.3", "opponents.current=0.5")
+    env = make_env(root, policy=True)
+    network = env.pool.networks[0]
+    pool = OpponentPool(config.opponents, 0)
+    for iteration in range(20):
+        pool.renew(network, iteration, ())
+        assert len(pool.networks) <= 4
+    assert pool.ring == [17, 18, 19]
+    kinds = pool.draw((20_000,)).kind
+    shares = np.bincount(kinds, minlength=len(pool.kinds)) / 20_000
+    np.testing.assert_allclose(shares, pool.weights(), atol=0.02)
+    drawn = pool.draw((1000,))
+    assert set(drawn.member[drawn.kind == CURRENT].tolist()) == {pool.newest}
+    assert set(drawn.member[drawn.kind == SNAPSHOT].tolist()) <= set(pool.active)
+    assert (drawn.compiled[drawn.member >= 0] == -1).all()
+    assert (drawn.compiled[drawn.member < 0] >= 0).all()
+
+
+def test_a_policy_at_a_table_stays_loaded_until_its_episode_ends(root: Path) -> None:
+    env = make_env(root, policy=True)
+    network = env.pool.networks[0]
+    for iteration in range(1, 5):
+        env.pool.renew(network, iteration, [0])
+        assert 0 in env.pool.networks
+    env.pool.renew(network, 5, [])
+    assert 0 not in env.pool.networks
+
+
+# -- the arithmetic -------------------------------------------------------------------------------------------------
+
+
+def test_the_policy_gives_what_the_library_gives(root: Path, tmp_path: Path) -> None:
+    trainer = trainer_for(config_of(root, "ppo.num_tables=64"), tmp_path / "run")
+    observations = torch.from_numpy(trainer.env.reset())
+    masks = trainer.env.action_masks().copy()
+    policy = trainer.model.policy
+    with torch.no_grad():
+        policy.action_net.weight.mul_(100)  # far from uniform
+        actions, values, log_probs = policy(observations, action_masks=masks)
+        again = policy.evaluate_actions(observations, actions, torch.from_numpy(masks))
+        theirs = MaskableActorCriticPolicy.evaluate_actions(policy, observations, actions, torch.from_numpy(masks))
+    assert masks[np.arange(64), actions].all()
+    for ours, wanted in zip(again, theirs, strict=True):
+        assert ours is not None
+        assert wanted is not None
+        torch.testing.assert_close(ours, wanted, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(log_probs, again[1])
+    torch.testing.assert_close(values, again[0])
+
+
+def test_sampling_follows_the_probabilities(root: Path, tmp_path: Path) -> None:
+    trainer = trainer_for(config_of(root), tmp_path / "run")
+    observation = torch.from_numpy(trainer.env.reset()[:1]).repeat(20_000, 1)
+    masks = np.repeat(trainer.env.action_masks()[:1], 20_000, axis=0)
+    policy = trainer.model.policy
+    with torch.no_grad():
+        policy.action_net.weight.mul_(100)
+        actions, _, _ = policy(observation, action_masks=masks)
+        distribution = policy.get_distribution(observation[:1], masks[:1]).distribution
+    drawn = np.bincount(actions.numpy(), minlength=483) / 20_000
+    assert np.abs(drawn - distribution.probs[0].numpy()).max() < 0.015
+
+
+def test_an_empty_mask_and_a_broken_network_are_errors(root: Path, tmp_path: Path) -> None:
+    trainer = trainer_for(config_of(root), tmp_path / "run")
+    observations = torch.from_numpy(trainer.env.reset())
+    masks = trainer.env.action_masks().copy()
+    masks[5] = 0
+    with pytest.raises(ValueError, match="allows no action"):
+        trainer.model.policy(observations, action_masks=masks)
+    with torch.no_grad():
+        trainer.model.policy.action_net.bias.fill_(float("nan"))
+    with pytest.raises(FloatingPointError, match="learning_rate"):
+        trainer.model.policy(observations, action_masks=trainer.env.action_masks())
+
+
+def test_the_buffer_holds_what_happened_and_gives_it_once(root: Path, tmp_path: Path) -> None:
+    trainer = trainer_for(config_of(root, "budget.decisions=512"), tmp_path / "run")
+    trainer.run()
+    buffer = trainer.model.rollout_buffer
+    size = buffer.buffer_size * buffer.n_envs
+    parts = list(buffer.get(100))
+    assert sum(len(part.actions) for part in parts) == size
+    assert max(len(part.actions) for part in parts) - min(len(part.actions) for part in parts) <= 1
+    for part in parts:
+        assert part.action_masks.dtype == torch.int8
+        assert bool(part.action_masks.gather(1, part.actions.long()).all())
+    returned = np.sort(np.concatenate([part.returns.numpy() for part in parts]))
+    np.testing.assert_array_equal(returned, np.sort(buffer.returns.ravel()))
+
+
+def test_advantages_equal_a_plain_loop(root: Path, tmp_path: Path) -> None:
+    trainer = trainer_for(config_of(root, "budget.decisions=512", "ppo.gae_lambda=0.9"), tmp_path / "run")
+    trainer.run()
+    buffer, model = trainer.model.rollout_buffer, trainer.model
+    last = buffer.advantages[-1] + buffer.values[-1] - buffer.rewards[-1]  # bootstrapped value, 0 where the episode ended
+    for table in range(buffer.n_envs):
+        advantage, after, ended = 0.0, float(last[table]), False
+        for step in reversed(range(buffer.buffer_size)):
+            if step < buffer.buffer_size - 1:
+                ended = bool(buffer.episode_starts[step + 1, table])
+                after = 0.0 if ended else float(buffer.values[step + 1, table])
+            delta = buffer.rewards[step, table] + model.gamma * after - buffer.values[step, table]
+            advantage = delta + (0.0 if ended else model.gamma * model.gae_lambda * advantage)
+            assert buffer.advantages[step, table] == pytest.approx(advantage, abs=1e-4)
+
+
+def test_schedules_follow_the_budget(root: Path, tmp_path: Path) -> None:
+    config = config_of(root, "ppo.learning_rate=0.01", "ppo.entropy=0.2", "ppo.entropy_end=0.1", "evaluation.every=100")
+    trainer = trainer_for(config, tmp_path / "run")
+    trainer.run(stop_after=2)  # half of the budget
+    assert trainer.model.policy.optimizer.param_groups[0]["lr"] == pytest.approx(0.005)
+    assert trainer.model.ent_coef == pytest.approx(0.15)
+
+
+# -- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_all_its_files(finished: Path) -> None:
+    names = {path.name for path in finished.iterdir()}
+    assert {"config.yaml", "versions.json", "checkpoints", "evaluation.jsonl", "opponent.onnx", "report"} <= names
+    assert any(name.startswith("events.out.tfevents") for name in names)
+    assert {"evaluation.json", "evaluation.png"} <= {path.name for path in (finished / "report").iterdir()}
+    assert not [path for path in finished.rglob("*") if path.name.endswith(".part")]
+    assert (finished.parent / "latest").resolve() == finished.resolve()
+    assert json.loads((finished / "versions.json").read_text())["torch"] == torch.__version__
+    lines = read_evaluations(finished)
+    assert [line["step"] for line in lines] == [1024, 2048]
+    assert set(lines[0]["payoffs"]) == {"random", "drop:27"}
+
+
+def test_the_exported_opponent_plays_as_the_best_policy_and_knows_where_it_comes_from(finished: Path) -> None:
+    from agents.checkpoint import read_tensors
+    from agents.run_state import load_weights
+    from agents.specs import make_agent
+
+    config = open_run(finished)
+    best = read_tensors(finished / "checkpoints" / "best.pt")
+    agent = make_agent(str(finished), config.game.rule_set(), 2, seed=1)
+    source = NetworkAgent(load_weights(config, best["weights"]), seed=1)
+    env = make_env(Path(__file__).parents[1])
+    observations, masks = env.reset(), env.action_masks()
+    assert (agent.act(observations, masks) == source.act(observations, masks)).all()
+    card = agent.card  # type: ignore[attr-defined]
+    assert card["provenance"]["decisions"] == best["step"]
+    assert card["provenance"]["seed"] == config.seed
+    assert {"random", "greedy"} <= set(card["strength"]["payoffs"])
+
+
+def test_curves_are_written_once_a_step(finished: Path) -> None:
+    steps = scalar_steps(finished)
+    for tag in ("play/return", "train/entropy_loss", "train/approx_kl", "train/explained_variance", "eval/payoff_vs_random"):
+        assert tag in steps, sorted(steps)
+    assert any(tag.startswith("hands/") for tag in steps)
+    shares = {tag for tag in steps if tag.startswith("time/share_")}
+    assert shares == {"time/share_env", "time/share_opponents", "time/share_policy", "time/share_update"}
+    assert any(tag.startswith("pool/share_") for tag in steps)
+    assert all(found == sorted(set(found)) for found in steps.values())
+
+
+def scalar_steps(run: Path) -> dict[str, list[int]]:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    found: dict[str, list[int]] = {}
+    for file in sorted(run.glob("events.out.tfevents.*")):
+        events = EventAccumulator(str(file)).Reload()
+        for tag in events.Tags()["scalars"]:
+            found.setdefault(tag, []).extend(event.step for event in events.Scalars(tag))
+    return found
+
+
+def test_resume_equals_an_uninterrupted_run(root: Path, tmp_path: Path, finished: Path) -> None:
+    train(config_of(root), "smoke", "broken", tmp_path, QUIET, stop_after=1)
+    run = tmp_path / "broken"
+    resume(run, console=QUIET, stop_after=2)
+    resume(run, console=QUIET)
+    whole, resumed = (CheckpointStore(path, 3).load() for path in (finished, run))
+    assert same(whole.model["policy"], resumed.model["policy"])
+    for one, other in zip(
+        whole.model["optimizer"]["state"].values(), resumed.model["optimizer"]["state"].values(), strict=True
+    ):
+        assert same(one, other)
+    assert whole.model["optimizer"]["param_groups"] == resumed.model["optimizer"]["param_groups"]
+    for name, array in whole.arrays.items():
+        assert same_bytes(array, resumed.arrays[name]), name
+    for part in ("step", "iteration", "pool", "buffer_generator", "updates", "best"):
+        assert whole.meta[part] == resumed.meta[part], part
+    assert [line["payoffs"] for line in read_evaluations(run)] == [line["payoffs"] for line in read_evaluations(finished)]
+    steps = scalar_steps(run)["train/approx_kl"]
+    assert steps == [512, 1024, 1536, 2048]
+
+
+def test_a_longer_budget_goes_on_from_the_end(root: Path, tmp_path: Path, finished: Path) -> None:
+    run = tmp_path / "copy"
+    shutil.copytree(finished, run)
+    resume(run, ["budget.decisions=2560"], console=QUIET)
+    assert CheckpointStore(run, 3).load().meta["step"] == 2560
+    assert open_run(run).budget.decisions == 2560
+
+
+def test_evaluation_does_not_disturb_training(root: Path, tmp_path: Path, finished: Path) -> None:
+    run = train(config_of(root, "evaluation.every=1"), "smoke", "other", tmp_path, QUIET)
+    assert same(CheckpointStore(run, 3).load().model["policy"], CheckpointStore(finished, 3).load().model["policy"])
+
+
+@pytest.mark.parametrize("seats, rules", [(3, "{elimination: 50}"), (4, "{match: hands}")])
+def test_matches_and_full_tables_train(root: Path, tmp_path: Path, seats: int, rules: str) -> None:
+    config = config_of(root, f"game.num_players={seats}", f"game.options={rules}", "budget.decisions=1024")
+    run = train(config, "smoke", "more", tmp_path, QUIET)
+    assert (run / "opponent.onnx").is_file()
+
+
+def test_a_checkpoint_can_be_exported(finished: Path, tmp_path: Path) -> None:
+    from agents.onnx_agent import OnnxAgent
+
+    newest = CheckpointStore(finished, 3).folders()[-1]
+    for source in (finished, newest, finished / "checkpoints" / "best.pt"):
+        path = export_run(source, tmp_path / "x.onnx")
+        assert OnnxAgent(path).card["provenance"]["decisions"] in (1024, 2048)
+
+
+# -- faults ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_unfinished_checkpoint_is_ignored_and_a_damaged_one_passed_over(finished: Path, tmp_path: Path) -> None:
+    run = tmp_path / "copy"
+    shutil.copytree(finished, run)
+    store = CheckpointStore(run, 3)
+    (store.folder / ".000000009999.part").mkdir()
+    newest, before = store.folders()[-1], store.folders()[-2]
+    (newest / "model.pt").write_bytes((newest / "model.pt").read_bytes()[:1000])
+    assert store.load().meta["step"] == int(before.name)
+
+
+@pytest.mark.parametrize("file", ["model.pt", "arrays.npz", "meta.json"])
+def test_only_damaged_checkpoints_stop_with_one_sentence(finished: Path, tmp_path: Path, file: str) -> None:
+    run = tmp_path / "copy"
+    shutil.copytree(finished, run)
+    for folder in CheckpointStore(run, 3).folders():
+        data = (folder / file).read_bytes()
+        (folder / file).write_bytes(data[: len(data) // 2])
+    with pytest.raises(CheckpointError, match=rf"{file} is damaged"):
+        resume(run, console=QUIET)
+
+
+def test_pickled_code_in_a_checkpoint_is_never_run(finished: Path, tmp_path: Path) -> None:
+    from agents.checkpoint import read_tensors
+
+    class Evil:
+        def __reduce__(self) -> Any:
+            return (os.system, (f"touch {tmp_path}/harm",))
+
+    torch.save({"weights": Evil(), "step": 1}, tmp_path / "evil.pt")
+    with pytest.raises(CheckpointError, match="damaged, or holds more than tensors"):
+        read_tensors(tmp_path / "evil.pt")
+    assert not (tmp_path / "harm").exists()
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ("game.options.max_turns=60", "other rules"),
+        ("game.num_players=3", "other players: 2"),
+        ("network.torso=[64]", "another network"),
+        ("ppo.num_tables=16", "another tables: 32"),
+    ],
+)
+def test_a_checkpoint_of_something_else_is_refused(finished: Path, tmp_path: Path, change: str, words: str) -> None:
+    run = tmp_path / "copy"
+    shutil.copytree(finished, run)
+    before = (run / "config.yaml").read_text()
+    with pytest.raises(CheckpointError, match=words) as caught:
+        resume(run, [change], console=QUIET)
+    assert "\n" not in str(caught.value)
+    assert (run / "config.yaml").read_text() == before
+
+
+def test_folders_that_are_no_runs_are_refused(root: Path, tmp_path: Path, finished: Path) -> None:
+    with pytest.raises(RunError, match="there is no run folder"):
+        resume(tmp_path / "none", console=QUIET)
+    with pytest.raises(RunError, match=r"holds no config\.yaml"):
+        resume(tmp_path, console=QUIET)
+    (tmp_path / "config.yaml").write_text((finished / "config.yaml").read_text())
+    with pytest.raises(CheckpointError, match="holds no checkpoint"):
+        resume(tmp_path, console=QUIET)
+    with pytest.raises(RunError, match="exists"):
+        train(config_of(root), "smoke", "whole", finished.parent, QUIET)
+    with pytest.raises(RunError, match="plain folder name"):
+        train(config_of(root), "smoke", "../away", tmp_path, QUIET)
+
+
+# -- the command line -----------------------------------------------------------------------------------------------
+
+
+def command(root: Path, *arguments: str) -> list[str]:
+    return [sys.executable, str(root / "train.py"), *arguments]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "name a configuration"),
+        (["none.yaml"], "cannot read none.yaml"),
+        (["configs/smoke.yaml", "ppo.epoch=3"], "did you mean 'ppo.epochs'"),
+        (["--resume", "runs/none"], "there is no run folder runs/none"),
+        (["configs/smoke.yaml", "--resume", "runs/none"], "leave out the configuration"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_status_2(
+    root: Path, arguments: list[str], words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import train as command_line
+
+    monkeypatch.chdir(root)
+    assert command_line.main(arguments) == 2
+    written = capsys.readouterr().err
+    assert words in written
+    assert written.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_stop_at_any_moment_loses_at_most_the_iteration(root: Path, tmp_path: Path, number: signal.Signals) -> None:
+    arguments = command(root, str(root / "configs" / "smoke.yaml"), "--name", "stopped", "budget.decisions=10000000")
+    with subprocess.Popen([*arguments, "evaluation.every=100000"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        run = tmp_path / "runs" / "stopped"
+        deadline = time.monotonic() + 120
+        while len(CheckpointStore(run, 3).folders()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=60)
+    if number is not signal.SIGKILL:
+        assert process.returncode == 0
+        assert "--resume" in output
+    checkpoint = CheckpointStore(run, 3).load()
+    assert checkpoint.meta["step"] > 0
+    resume(run, ["budget.decisions=" + str(checkpoint.meta["step"] + 512)], console=QUIET)
+    assert CheckpointStore(run, 3).load().meta["step"] == checkpoint.meta["step"] + 512
