@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.outcomes import ENDINGS
 from tonk_env.state import Ending, ending_name
-
-ENDINGS = [ending for ending in Ending if ending is not Ending.NONE]
 
 
 class PlayStatistics:

@@ -24,6 +24,7 @@ from agents.run_state import capture, load_weights, restore
 from agents.runs import BEST, OPPONENT, RUNS, append_evaluation, create_run, forget_evaluations, open_run, write_description
 from agents.selfplay import SelfPlayVecEnv
 from agents.signals import StopSignals
+from tonk_env.warmup import compile_engine, is_cold
 
 __all__ = ["Trainer", "export_run", "resume", "train"]
 
@@ -107,6 +108,9 @@ class Trainer:
     def run(self, stop_after: int | None = None) -> None:
         """Learn until the budget is used or a stop is asked for; then measure, export and report."""
         self.stop_after = None if stop_after is None else self.iteration + stop_after
+        if is_cold():
+            self.display.say("compiling the engine, once on this machine (about half a minute)")
+            compile_engine()
         self.model.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder))]))
         self._started = time.monotonic()
         self._rate_since = (self._started, self.model.num_timesteps)
@@ -125,7 +129,7 @@ class Trainer:
     def _learn(self) -> None:
         left = self.config.budget.decisions - self.model.num_timesteps
         if left > 0 and self.share_used(self.model.num_timesteps) < 1:
-            self.display.doing("dealing (the first time, the engine is compiled: up to half a minute)")
+            self.display.doing("playing")
             callback = TrainingCallback(self, self.clocks)
             self.model.learn(left, callback, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
 

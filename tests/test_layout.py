@@ -19,11 +19,11 @@ HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "agents")
 # From the ground up. A module imports from its own level or from those before; the kernels are one module here.
 LEVELS = (
     # A rule set and the mask are also stored in the state's record: the cycle test keeps these apart.
-    ("cards", "options", "presets", "rules", "rule_record", "spreads", "actions", "state"),
-    ("observation",),
+    ("cards", "options", "presets", "rules", "rule_record", "seeding", "spreads", "actions", "state", "files"),
     ("kernels",),
+    ("notation", "observation", "compiling"),
     ("table", "batch"),
-    ("aec", "records", "single"),
+    ("aec", "records", "replay", "redeal", "single", "vector", "warmup"),
     ("tonk_v0",),
 )
 LEVEL_OF = {f"tonk_env.{name}": level for level, names in enumerate(LEVELS) for name in names}

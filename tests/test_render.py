@@ -12,9 +12,10 @@ from gymnasium.error import ResetNeeded
 
 from tests.test_aec import deck
 from tonk_env import tonk_v0
-from tonk_env.render import HIDDEN, look, render_text, text
+from tonk_env.render import render_text
 from tonk_env.single import TonkEnv
 from tonk_env.table import Table
+from tonk_env.view import HIDDEN, look, text
 
 pytest.importorskip("pygame")
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -368,6 +369,12 @@ def test_curves_are_written_once_a_step(finished: Path) -> None:
     assert shares == {"time/share_env", "time/share_opponents", "time/share_policy", "time/share_update"}
     assert any(tag.startswith("pool/share_") for tag in steps)
     assert all(found == sorted(set(found)) for found in steps.values())
+
+
+def test_every_curve_is_explained(finished: Path) -> None:
+    from agents.metrics import METRICS
+
+    assert not [tag for tag in scalar_steps(finished) if not any(fnmatch(tag, name) for name in METRICS)]
 
 
 def scalar_steps(run: Path) -> dict[str, list[int]]:

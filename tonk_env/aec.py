@@ -93,10 +93,11 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from tonk_env.render import RENDER_MODES, Renderer, check_render_mode, check_render_seat, public_result
+from tonk_env.render import RENDER_MODES, Renderer, check_render_mode, check_render_seat
 from tonk_env.rules import make_rules
 from tonk_env.spaces import Observation, action_space, observation_space
 from tonk_env.table import HandResult, Table
+from tonk_env.view import public_result
 
 AgentID = str
 AFTER_RESET = ("agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tonk_env.actions import num_actions
+from tonk_env.compiling import announce
 from tonk_env.kernels.many import begin_rows, choose_random_rows, choose_rows, first_illegal, step_rows
 from tonk_env.kernels.players import DROP, EXTERNAL, GREEDY, RANDOM
 from tonk_env.notation import action_name
@@ -16,7 +17,6 @@ from tonk_env.rules import RuleSet, RuleSetError, make_rules
 from tonk_env.seeding import series_seed
 from tonk_env.state import OUT_DTYPE, new_tables
 from tonk_env.table import IllegalMoveError
-from tonk_env.warmup import announce
 
 __all__ = ["DROP", "EXTERNAL", "GREEDY", "RANDOM", "Batch", "choose_from_observations"]
 
@@ -59,7 +59,7 @@ class Batch:
     ) -> None:
         if num_tables < 1:
             raise ValueError(f"num_tables is at least 1, not {num_tables}")
-        announce()
+        announce(step_rows)
         self.rules = make_rules(rules)
         self.num_players = self.rules.check_players(num_players)
         self.num_tables = num_tables

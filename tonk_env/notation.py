@@ -5,6 +5,7 @@ A word of a wild move names the wild that is used, which depends on the hand (R1
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,23 @@ from tonk_env.actions import (
     ACTION_BIT,
     ACTION_WORD,
     F_DROP,
-    FAMILIES,
+    NUM_PLAIN_ACTIONS,
     W_BOOK,
     W_DISCARD,
     W_FLAGS,
     W_HIT_BOOK,
+    W_RUN,
     W_WILD_BOOK,
     W_WILD_HIT_BOOK,
     W_WILD_HIT_LOW,
+    W_WILD_RUN,
     num_actions,
 )
 from tonk_env.cards import CARD_NAMES, CARD_OF_BIT
 from tonk_env.kernels.held import WILD_ORDER, spread_cards, spread_places
 from tonk_env.kernels.lay import hit_card
 from tonk_env.rules import RuleSet
+from tonk_env.spreads import RUN_LENGTHS
 
 FLAG_WORDS = ("drop", "draw", "take", "pass")
 HIT_WORDS = ("book", "high", "low")
@@ -50,10 +54,21 @@ def _bits(cards: Any) -> list[int]:
 def spread_words(places: int, natural: int, wilds: int) -> str:
     """Places of a spread in words, wilds naming the place they fill: ``6H 2S=7H 8H``."""
     waiting = [int(i) for i in WILD_ORDER if wilds >> int(i) & 1]
-    names = []
-    for place in _bits(places):
-        names.append(_name(place) if natural >> place & 1 else f"{_name(waiting.pop(0))}={_name(place)}")
-    return " ".join(names)
+    return " ".join(
+        _name(place) if natural >> place & 1 else f"{_name(waiting.pop(0))}={_name(place)}" for place in _bits(places)
+    )
+
+
+@lru_cache(maxsize=64)
+def _record(rules: RuleSet) -> Any:
+    """The rule set as the kernels read it."""
+    return rules.record()
+
+
+@lru_cache(maxsize=65536)
+def _plain_name(action: int, rules: RuleSet) -> str:
+    """Words of an action that does not depend on the hand."""
+    return _name_of(action, rules, None)
 
 
 def action_name(action: int, rules: RuleSet, hand: int | None = None) -> str:
@@ -64,6 +79,13 @@ def action_name(action: int, rules: RuleSet, hand: int | None = None) -> str:
     """
     if not 0 <= action < num_actions(rules):
         raise ValueError(f"action {action} is outside the layout of these rules: 0 to {num_actions(rules) - 1}")
+    if action < NUM_PLAIN_ACTIONS:
+        return _plain_name(int(action), rules)
+    return _name_of(action, rules, hand)
+
+
+def _name_of(action: int, rules: RuleSet, hand: int | None) -> str:
+    """Words of an action within the layout."""
     word, bit = int(ACTION_WORD[action]), int(ACTION_BIT[action])
     if word == W_FLAGS:
         return "tunk" if bit == F_DROP and rules.drop == "after_draw" else FLAG_WORDS[bit]
@@ -72,14 +94,17 @@ def action_name(action: int, rules: RuleSet, hand: int | None = None) -> str:
     if word < W_BOOK:
         return f"hit {_name(bit)} {HIT_WORDS[word - W_HIT_BOOK]}"
     if W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW:
-        wild = "*" if hand is None else _name(_bits(hit_card(rules.record(), np.uint64(hand), word, bit))[0])
+        wild = "*" if hand is None else _name(_bits(hit_card(_record(rules), np.uint64(hand), word, bit))[0])
         return f"hit {wild}={_name(bit)} {HIT_WORDS[word - W_WILD_HIT_BOOK]}"
     return f"spread {_spread_name(word, bit, rules, hand)}"
 
 
 def _spread_name(word: int, bit: int, rules: RuleSet, hand: int | None) -> str:
     """Places of the spread of an action, with its wilds when the hand is known."""
-    record = rules.record()
+    record = _record(rules)
+    length = _run_length(word)
+    if length and not _has_run(record, bit, length):
+        return f"of {length} from {_name(bit)} up"
     if word < W_WILD_BOOK:
         places = int(spread_places(record, word, bit))
         return spread_words(places, places, 0)
@@ -89,28 +114,32 @@ def _spread_name(word: int, bit: int, rules: RuleSet, hand: int | None) -> str:
     return spread_words(int(places), int(natural), int(wilds))
 
 
-_PLAIN_NAMES: dict[RuleSet, dict[str, int]] = {}
-
-
+@lru_cache(maxsize=64)
 def _plain_names(rules: RuleSet) -> dict[str, int]:
     """Words of every action without wilds, for reading them back. Runs that the ranks in use lack are left out."""
-    if rules not in _PLAIN_NAMES:
-        names: dict[str, int] = {}
-        for action in range(FAMILIES["run"].end):
-            if _exists(action, rules):
-                names.setdefault(action_name(action, rules), action)
-        _PLAIN_NAMES[rules] = names
-    return _PLAIN_NAMES[rules]
+    names: dict[str, int] = {}
+    for action in range(NUM_PLAIN_ACTIONS):
+        if _exists(action, rules):
+            names.setdefault(action_name(action, rules), action)
+    return names
 
 
 def _exists(action: int, rules: RuleSet) -> bool:
-    """Whether a run's number means a run under these ranks."""
-    block = FAMILIES["run"]
-    if action < block.base:
-        return True
-    record = rules.record()
-    length, rank = int(ACTION_WORD[action]) - 7 + 3, int(ACTION_BIT[action]) & 15
-    at = int(record.pos_of_rank[rank])
+    """Whether an action's number means something under the ranks in use."""
+    length = _run_length(int(ACTION_WORD[action]))
+    return not length or _has_run(_record(rules), int(ACTION_BIT[action]), length)
+
+
+def _run_length(word: int) -> int:
+    """Length of the runs of a word, 0 for any other word."""
+    if W_RUN <= word < W_RUN + len(RUN_LENGTHS):
+        return int(word - W_RUN) + RUN_LENGTHS[0]
+    return int(word - W_WILD_RUN) + RUN_LENGTHS[0] if word >= W_WILD_RUN else 0
+
+
+def _has_run(record: Any, low: int, length: int) -> bool:
+    """Whether a run of this length can start at the place of a bit, with the ranks in use."""
+    at = int(record.pos_of_rank[low & 15])
     return at >= 0 and at + length <= int(record.n_ranks)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-from tonk_env.render import HIDDEN, SeatLook, SpreadLook, TableLook
+from tonk_env.view import HIDDEN, SeatLook, SpreadLook, TableLook
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 try:

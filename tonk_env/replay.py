@@ -11,8 +11,8 @@ import numpy as np
 from tonk_env.cards import CARD_NAMES
 from tonk_env.kernels.apply import apply
 from tonk_env.kernels.bits import jit
-from tonk_env.kernels.match import book_hand, start_match
 from tonk_env.kernels.observe import is_legal
+from tonk_env.kernels.one import BOOK, START
 from tonk_env.notation import NotationError, parse_action
 from tonk_env.records import RESULTS, RecordError, read_records
 from tonk_env.rules import RuleSet
@@ -28,16 +28,18 @@ class HandTable(Table):
 
     def deal(self, hand: HandResult, hands_played: int = 0) -> None:
         """Deal a recorded hand with its seats, start, totals and deck; ``hands_played`` of its match came before it."""
-        start_match(self._rule, self._t)
+        self._do(START)
         self._t.live = sum(1 << seat for seat in hand.seats)
         for seat, total in enumerate(hand.totals):
-            self._t.totals[seat] = self._rule.limit if total is None else total  # a seat that is out has no total here
+            self._t.totals[seat] = self._rules[0].limit if total is None else total  # a seat that is out has no total here
         self._t.next_start = hand.start
         self._t.hands_dealt = hand.hand
         self._t.hands_played = hands_played
         self._match, self._started, self.truncated = hand.match, True, False
+        self._refresh()
         self._deal(hand.deck)
         self._t.match_over = self._t.phase == OVER
+        self._refresh()
         self.last_hand = self._result() if self.over else None
 
     def result(self) -> HandResult:
@@ -47,12 +49,13 @@ class HandTable(Table):
     def book(self) -> None:
         """Enter the finished hand in the match: totals, who is left, who starts next, whether the match is over."""
         self._t.match_over = False
-        book_hand(self._rule, self._t)
+        self._do(BOOK)
 
     def _settle(self) -> list[HandResult]:
         """End here: the hands that would follow are records of their own."""
         self.last_hand = self._result()
         self._t.match_over = True
+        self._refresh()
         return [self.last_hand]
 
 
@@ -194,7 +197,8 @@ def _play(table: HandTable, hand: HandResult) -> None:
     numbers = _action_numbers(hand)
     done = 0
     while numbers is not None and done < len(hand.moves):
-        done += int(play_on(table._rule, table.record, numbers[0][done:], numbers[1][done:]))
+        done += int(play_on(table._rules, table._tables, numbers[0][done:], numbers[1][done:]))
+        table._refresh()
         if done == len(hand.moves) or table.record.phase == OVER or numbers[1][done] >= 0:
             break
         done += _step_in_words(table, hand.moves[done])
@@ -243,13 +247,14 @@ def _step_in_words(table: HandTable, move: str) -> int:
         number = table.parse(words)
     except IllegalMoveError:
         return 0
-    apply(table._rule, table.record, number)
+    table._do(number)
     return 1
 
 
 @jit
-def play_on(rule: Any, t: Any, seats: Any, actions: Any) -> int:
+def play_on(rules: Any, tables: Any, seats: Any, actions: Any) -> int:
     """Play moves until one is not legal, is another seat's, or is -1. Returns the number of moves played."""
+    rule, t = rules[0], tables[0]
     for i in range(len(actions)):
         if t.phase == OVER or t.turn != seats[i] or actions[i] < 0 or not is_legal(t, actions[i]):
             return i

@@ -17,10 +17,11 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from tonk_env.opponents import Given, Opponents
-from tonk_env.render import RENDER_MODES, Renderer, check_render_mode, check_render_seat, public_result
+from tonk_env.render import RENDER_MODES, Renderer, check_render_mode, check_render_seat
 from tonk_env.rules import make_rules
 from tonk_env.spaces import Observation, action_space, observation_space, vector_space
 from tonk_env.table import HandResult, Table
+from tonk_env.view import public_result
 
 Seen = Observation | NDArray[np.int8]
 

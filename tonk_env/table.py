@@ -11,16 +11,15 @@ import numpy as np
 
 from tonk_env.actions import num_actions
 from tonk_env.cards import BIT_OF_CARD, CARD_NAMES, cards_of, parse_card
-from tonk_env.kernels.apply import apply
+from tonk_env.compiling import announce
 from tonk_env.kernels.deal import finish_shuffle
-from tonk_env.kernels.match import MAX_DEALS, book_hand, deal_next, start_match
-from tonk_env.kernels.observe import is_legal, view_of, write_mask, write_view
+from tonk_env.kernels.match import MAX_DEALS
+from tonk_env.kernels.one import BOOK, DEAL, HELD, LIVE, MATCH_OVER, NOW_SIZE, PHASE, SEAT, START, STOCK, TELL, do, observe_seat
 from tonk_env.notation import NotationError, action_name, parse_action, spread_words
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet, make_rules
 from tonk_env.seeding import series_seed
-from tonk_env.state import VIEW_DTYPE, Ending, Phase, ending_name, new_tables
-from tonk_env.warmup import announce
+from tonk_env.state import Ending, Phase, ending_name, new_tables
 
 Rules = str | RuleSet | Mapping[str, Any]
 
@@ -95,17 +94,19 @@ class Table:
         self.num_players = self.rules.check_players(num_players)
         self.layout = ObservationLayout(self.rules, self.num_players)
         self.num_actions = num_actions(self.rules)
-        announce()
-        self._rule = self.rules.record()
+        announce(do)
         self._tables = new_tables(1)
-        self._t = self._tables[0]
-        self._t.num_players = self.num_players
-        self._t.table_id = table
-        self._t.phase = Phase.OVER
+        self._tables["num_players"] = self.num_players
+        self._tables["table_id"] = table
+        self._tables["phase"] = Phase.OVER
+        self._now = np.zeros(NOW_SIZE, np.int64)
+        self._seen = np.zeros(self.layout.size, np.int8)  # by the seat on turn
+        self._legal = np.zeros(self.num_actions, np.int8)
+        self._bind()
         self._seeded = False
         self._started = False
         self._match = -1
-        self._moves: list[str] = []
+        self._moves: list[tuple[int, int, int]] = []  # seat, action, card set held before it
         self._totals_before: list[float | None] = []
         self.opened: list[HandResult] = []
         self.last_hand: HandResult | None = None
@@ -113,11 +114,26 @@ class Table:
         if seed is not None:
             self._seed(seed)
 
+    def _bind(self) -> None:
+        """Arrays and views into the record that copies and pickles make anew."""
+        self._t = self._tables[0]
+        self._rules = np.array([self.rules.record()])
+        self._layouts = np.array([self.layout.record])
+        self._rewards = self._tables["rewards"][0, : self.num_players]
+
+    def _do(self, what: int) -> bool:
+        """Play an action or deal, book or start; False when the action is not legal."""
+        return bool(do(self._rules, self._layouts, self._tables, what, self._now, self._seen, self._legal))
+
+    def _refresh(self) -> None:
+        """Look at the record again, after something else has written to it."""
+        self._do(TELL)
+
     # -- episodes ------------------------------------------------------------------------------------------------
 
     def _seed(self, seed: int) -> None:
-        self._t.seed = series_seed(seed)
-        self._t.deal = 0
+        self._tables["seed"] = series_seed(seed)
+        self._tables["deal"] = 0
         self._seeded = True
         self._match = -1
 
@@ -137,7 +153,7 @@ class Table:
             self._seed(np.random.SeedSequence().entropy if seed is None else seed)  # type: ignore[arg-type]
         self.opened, self._started, self.truncated = [], True, False
         for _ in range(MAX_DEALS):
-            start_match(self._rule, self._t)
+            self._do(START)
             self._match += 1
             self._deal(order)
             order = None
@@ -153,7 +169,7 @@ class Table:
             order = [parse_card(c) if isinstance(c, str) else int(c) for c in cards]
         except ValueError as error:
             raise DeckError(f"deck: {error}") from None
-        wanted = {int(c) for c in self._rule.deck[: self.rules.deck_size]}
+        wanted = {int(c) for c in self._rules[0].deck[: self.rules.deck_size]}
         seen: set[int] = set()
         for position, card in enumerate(order):
             name = CARD_NAMES[card] if 0 <= card < len(CARD_NAMES) else str(card)
@@ -174,20 +190,22 @@ class Table:
             self._t.deck[: len(order)] = order
             self._t.stacked = True
         self._moves = []
-        self._totals_before = [float(self._t.totals[s]) if self._t.live >> s & 1 else None for s in range(self.num_players)]
-        stacked = bool(self._t.stacked)
-        deal_next(self._rule, self._t)
-        self._t.stacked = stacked  # the kernels forget it: only this hand is stacked
+        live = int(self._now[LIVE])
+        totals = self._tables["totals"][0].tolist()
+        self._totals_before = [totals[s] if live >> s & 1 else None for s in range(self.num_players)]
+        self._do(DEAL)
+        if order is not None:
+            self._t.stacked = True  # the kernels forget it: only this hand is stacked
 
     def _settle(self) -> list[HandResult]:
         """Book finished hands and deal on until there is a decision or the match is over."""
         finished = []
-        while self._t.phase == Phase.OVER and not self._t.match_over:
+        while self._now[PHASE] == Phase.OVER and not self._now[MATCH_OVER]:
             finished.append(self._result())
             self.last_hand = finished[-1]
-            book_hand(self._rule, self._t)
-            self._t.stacked = False
-            if not self._t.match_over:
+            self._do(BOOK)
+            self._tables["stacked"] = False
+            if not self._now[MATCH_OVER]:
                 self._deal()
         self.truncated = self.over and self.rules.single_hand and bool(self._t.cut_short)
         return finished
@@ -195,13 +213,15 @@ class Table:
     def _result(self) -> HandResult:
         """The finished hand on the table."""
         t, n = self._t, self.num_players
-        seats = [s for s in range(n) if t.in_hand >> s & 1]
+        dealt, won = int(t.in_hand), int(t.winners)
+        counts, scores = t.counts.tolist(), t.scores.tolist()
         return HandResult(
-            rules=self.rules, match=self._match, hand=int(t.hands_dealt) - 1, players=n, seats=seats, start=int(t.start),
-            totals=self._totals_before, deck=self.deck, moves=list(self._moves), ending=ending_name(t.ending),
-            counts=[float(t.counts[s]) if s in seats else None for s in range(n)],
-            scores=[float(t.scores[s]) if s in seats else None for s in range(n)],
-            winners=[s for s in range(n) if t.winners >> s & 1],
+            rules=self.rules, match=self._match, hand=int(t.hands_dealt) - 1, players=n,
+            seats=[s for s in range(n) if dealt >> s & 1], start=int(t.start), totals=self._totals_before, deck=self.deck,
+            moves=self.moves, ending=ending_name(t.ending),
+            counts=[counts[s] if dealt >> s & 1 else None for s in range(n)],
+            scores=[scores[s] if dealt >> s & 1 else None for s in range(n)],
+            winners=[s for s in range(n) if won >> s & 1],
         )
 
     # -- moves ---------------------------------------------------------------------------------------------------
@@ -218,8 +238,8 @@ class Table:
             raise IllegalMoveError(f"a move is an action number or its words, not {action!r}")
         if not 0 <= action < self.num_actions:
             raise IllegalMoveError(f"action {action} is out of range: 0 to {self.num_actions - 1} under these rules")
-        if not is_legal(self._t, int(action)):
-            raise IllegalMoveError(f"{self.words(int(action))!r} (action {action}) {self._why_not()}")
+        if not self._legal[action]:
+            raise IllegalMoveError(f"{action_name(int(action), self.rules)!r} (action {action}) {self._why_not()}")
         return int(action)
 
     def _why_not(self) -> str:
@@ -241,11 +261,13 @@ class Table:
 
         Raises IllegalMoveError, with nothing changed, when the move is not legal.
         """
-        number = self.verify(action)
-        self._moves.append(f"{self.seat} {self.words(number)}")
-        self._t.rewards[:] = 0.0
-        apply(self._rule, self._t, number)
-        return self._settle() if self._t.phase == Phase.OVER else []
+        number = action if type(action) is int and self._started else self.verify(action)
+        seat = int(self._now[SEAT])
+        if number < 0 or not self._do(number):
+            self.verify(action)
+        phase, held = self._now[PHASE], int(self._now[HELD])
+        self._moves.append((seat, number, held))
+        return self._settle() if phase == Phase.OVER else []
 
     def words(self, action: int) -> str:
         """Words of an action for the seat on turn (section 13)."""
@@ -268,25 +290,22 @@ class Table:
     @property
     def over(self) -> bool:
         """Whether the episode has ended (or none has begun)."""
-        return bool(self._t.match_over) or not self._started
+        return bool(self._now[MATCH_OVER]) or not self._started
 
     @property
     def phase(self) -> Phase:
         """Where the turn stands."""
-        return Phase(int(self._t.phase))
+        return Phase(int(self._now[PHASE])) if self._started else Phase.OVER
 
     @property
     def seat(self) -> int:
         """Seat on turn, -1 when the episode is over."""
-        return -1 if self.over else int(self._t.turn)
+        return int(self._now[SEAT]) if self._started else -1
 
     @property
     def action_mask(self) -> np.ndarray:
         """Legal moves of the seat on turn: int8, shape ``(num_actions,)``, all zero when the episode is over."""
-        mask = np.zeros(self.num_actions, dtype=np.int8)
-        if not self.over:
-            write_mask(self._t.legal, mask)
-        return mask
+        return self._legal.copy()
 
     def mask(self, seat: int) -> np.ndarray:
         """The action mask as a seat sees it: zeros off turn."""
@@ -294,7 +313,7 @@ class Table:
 
     def legal_actions(self) -> np.ndarray:
         """Legal action numbers, rising: int64."""
-        return np.flatnonzero(self.action_mask)
+        return np.flatnonzero(self._legal)
 
     def legal_words(self) -> list[str]:
         """Legal moves in words, sorted by text."""
@@ -302,26 +321,27 @@ class Table:
 
     def observation(self, seat: int) -> np.ndarray:
         """What a seat may know (R39): int8 of zeros and ones, shape ``(layout.size,)``."""
-        view = np.zeros(1, VIEW_DTYPE)[0]
+        if seat == self._now[SEAT] and self._started:
+            return self._seen.copy()
         row = np.zeros(self.layout.size, dtype=np.int8)
-        view_of(self._rule, self.layout.record, self._t, seat, view)
-        write_view(self.layout.record, view, row)
+        observe_seat(self._rules, self._layouts, self._tables, seat, row)
         return row
 
     @property
     def rewards(self) -> np.ndarray:
         """Rewards of the last step (R40): float64, one a seat. After reset: of hands settled on the deal."""
-        return self._t.rewards[: self.num_players].copy()  # type: ignore[no-any-return]
+        return self._rewards.copy()
 
     @property
     def totals(self) -> np.ndarray:
         """Totals of the match: float64, one a seat."""
-        return self._t.totals[: self.num_players].copy()  # type: ignore[no-any-return]
+        return self._tables["totals"][0, : self.num_players].copy()
 
     @property
     def live(self) -> np.ndarray:
         """Seats still in the match: bool, one a seat."""
-        return np.array([bool(self._t.live >> s & 1) for s in range(self.num_players)])
+        live = int(self._now[LIVE])
+        return np.array([bool(live >> s & 1) for s in range(self.num_players)])
 
     def places(self) -> list[float]:
         """Places in the match (R37), 0 for a seat that has none yet."""
@@ -335,13 +355,14 @@ class Table:
     def deck(self) -> list[int]:
         """The whole deck of this hand in dealing order, the undealt part too."""
         whole = self._tables.copy()
-        finish_shuffle(self._rule, whole[0])
-        return [int(c) for c in whole[0].deck[: self.rules.deck_size]]
+        finish_shuffle(self._rules, whole)
+        deck: list[int] = whole["deck"][0].tolist()
+        return deck[: self.rules.deck_size]
 
     @property
     def stock_size(self) -> int:
         """Cards left in the stock."""
-        return int(self.rules.deck_size) - int(self._t.dealt)
+        return int(self._now[STOCK])
 
     @property
     def pile(self) -> list[tuple[int, int | None]]:
@@ -377,7 +398,7 @@ class Table:
     @property
     def moves(self) -> list[str]:
         """Moves of the hand so far, ``"0 draw"`` and so on."""
-        return list(self._moves)
+        return [f"{seat} {action_name(action, self.rules, held)}" for seat, action, held in self._moves]
 
     @property
     def record(self) -> Any:
@@ -407,14 +428,13 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_t"], state["_rule"], state["layout"]
+        del state["_t"], state["_rules"], state["_layouts"], state["_rewards"], state["layout"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.layout = ObservationLayout(self.rules, self.num_players)
-        self._rule = self.rules.record()
-        self._t = self._tables[0]
+        self._bind()
 
     def render(self, seat: int | None = None) -> str:
         """The table as text, from a seat's view, or with all hands open when ``seat`` is None."""

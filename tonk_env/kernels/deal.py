@@ -33,8 +33,9 @@ def next_card(rule, t):
 
 
 @jit
-def finish_shuffle(rule, t):
-    """Deal order of the cards still in the stock, without drawing them: completes ``deck``."""
+def finish_shuffle(rules, tables):
+    """Deal order of the cards still in the stock, without drawing them: completes ``deck``. Arrays of one record."""
+    rule, t = rules[0], tables[0]
     dealt = t.dealt
     for _ in range(rule.deck_size - np.int64(dealt)):
         next_card(rule, t)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.actions import ACTION_AT, ACTION_BIT, ACTION_WORD
-from tonk_env.cards import BIT_OF_CARD, CARD_OF_BIT
+from tonk_env.cards import BIT_OF_CARD
 from tonk_env.kernels.bits import ZERO, bit, has, jit, kernel, lowest, popcount, small, store_bits, without_lowest
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.held import count_of

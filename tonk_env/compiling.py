@@ -1,0 +1,26 @@
+"""Says so, once, before the engine compiles for the first time on a machine."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tonk_env.kernels.bits import COMPILED
+
+_said = False
+
+
+def is_cold(kernel: Any) -> bool:
+    """Whether a kernel that Python calls is neither compiled nor on disk, so that its first call has to wait for it."""
+    cache_file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    if not COMPILED or cache_file is None or kernel.signatures:
+        return False
+    return not cache_file._load_index()
+
+
+def announce(kernel: Any) -> None:
+    """Print one line to the error stream, once a process, when compiling lies ahead."""
+    global _said
+    if not _said and is_cold(kernel):
+        print("tonk_env: compiling the engine, once on this machine (about half a minute) …", file=sys.stderr, flush=True)  # noqa: T201
+        _said = True
