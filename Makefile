@@ -12,7 +12,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install -qq
 PYTHON_OK := import sys; sys.exit(sys.version_info < (3, 11))
 
 # Tests that also run with the kernels uncompiled.
-INTERPRETED_TESTS ?= tests/test_rules.py
+INTERPRETED_TESTS ?= $(wildcard tests/test_clauses_*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help install train test test-interpreted check bench fuzz clean
@@ -51,8 +51,8 @@ check: $(INSTALLED) ## Check style and types
 bench: $(INSTALLED) ## Measure decisions per second
 	$(PY) -m agents bench
 
-fuzz: $(INSTALLED) ## Run the slow tests: a million random hands against the second engine
-	$(PY) -m pytest -q -n $(WORKERS) -m slow
+fuzz: $(INSTALLED) ## Play a million random hands against the second engine (TONK_FUZZ_HANDS=1000000)
+	TONK_FUZZ_WORKERS=$(WORKERS) $(PY) -m pytest -q -s -m slow tests/test_oracle.py
 
 clean: ## Remove caches and build products (.venv and runs/ stay)
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,6 +26,6 @@ METRICS = {
     "train/policy_gradient_loss": "Clipped policy loss; its size says little.",
     "train/loss": "Total loss of the last minibatch.",
     "time/decisions_per_second": "Decisions of the learner a second, evaluations and checkpoints included.",
-    "time/share_*": "Where the time of playing and learning goes: `env` (the engine), `opponents` (policies in the other seats), "
-    "`policy` (the learner's own choices and the buffer), `update`; they sum to 1.",
+    "time/share_*": "Where the time goes: `env` (the engine), `opponents` (policies in the other seats), `policy` (the "
+    "learner's own choices and the buffer), `update`; they sum to 1.",
 }

@@ -24,7 +24,7 @@ from agents.run_state import capture, load_weights, restore
 from agents.runs import BEST, OPPONENT, RUNS, append_evaluation, create_run, forget_evaluations, open_run, write_description
 from agents.selfplay import SelfPlayVecEnv
 from agents.signals import StopSignals
-from tonk_env.warmup import compile_engine, is_cold
+from tonk_env.batch import Batch
 
 __all__ = ["Trainer", "export_run", "resume", "train"]
 
@@ -77,7 +77,7 @@ class Trainer:
         self.iteration = 0
         self.best: dict[str, Any] = {"score": None, "step": None}
         self.settled = -1  # decisions at the last boundary that was worked off
-        self.stopping = False
+        self.stopping = self.finished = False
         self.stop_after: int | None = None
         self._seconds_before = 0.0
         self._started = time.monotonic()
@@ -108,9 +108,7 @@ class Trainer:
     def run(self, stop_after: int | None = None) -> None:
         """Learn until the budget is used or a stop is asked for; then measure, export and report."""
         self.stop_after = None if stop_after is None else self.iteration + stop_after
-        if is_cold():
-            self.display.say("compiling the engine, once on this machine (about half a minute)")
-            compile_engine()
+        warm_up(self.env.batch)  # before the clock starts: the very first time, the engine is compiled
         self.model.set_logger(Logger(str(self.folder), [TensorBoardOutputFormat(str(self.folder))]))
         self._started = time.monotonic()
         self._rate_since = (self._started, self.model.num_timesteps)
@@ -119,7 +117,7 @@ class Trainer:
             with self.signals:
                 self._learn()
             self.model.logger.close()
-            if self.share_used(self.model.num_timesteps) < 1:
+            if not self.finished:
                 self._say_stopped()
                 return
             evaluation = self._finish()
@@ -127,9 +125,10 @@ class Trainer:
         self._say_finished()
 
     def _learn(self) -> None:
-        left = self.config.budget.decisions - self.model.num_timesteps
-        if left > 0 and self.share_used(self.model.num_timesteps) < 1:
+        self.finished = self.share_used(self.model.num_timesteps) >= 1
+        if not self.finished:
             self.display.doing("playing")
+            left = self.config.budget.decisions - self.model.num_timesteps
             callback = TrainingCallback(self, self.clocks)
             self.model.learn(left, callback, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
 
@@ -154,7 +153,8 @@ class Trainer:
             if used >= 1 or self.iteration % self.config.evaluation.every == 0:
                 self._evaluate(network, step)
             self.pool.renew(network, self.iteration, self.env.playing())
-        self.stopping = used >= 1 or self.signals.requested or self.iteration == self.stop_after
+        self.finished = used >= 1
+        self.stopping = self.finished or self.signals.requested or self.iteration == self.stop_after
         if self.stopping or self.iteration % self.config.checkpoints.every == 0:
             self._save(step)
         if step:
@@ -234,3 +234,10 @@ class Trainer:
             f"report    {self.folder / 'report'}\n"
             f"play it   tonk play {opponent}    curves   tensorboard --logdir {self.folder}"
         )
+
+
+def warm_up(batch: Batch) -> None:
+    """Have the engine compiled, or loaded from disk, by a step of a small batch of the same rules."""
+    small = Batch(batch.rules, batch.num_players, num_tables=1, seed=0)
+    small.reset()
+    small.step(small.choose_random())

@@ -1,4 +1,4 @@
-"""The Gymnasium doors: checkers, the learner's rewards and ends, opponents, seats, and many tables against one."""
+"""The Gymnasium doors: checkers, the learner's rewards and ends, opponents, seats."""
 
 import copy
 import pickle

@@ -21,7 +21,7 @@ LEVELS = (
     # A rule set and the mask are also stored in the state's record: the cycle test keeps these apart.
     ("cards", "options", "presets", "rules", "rule_record", "seeding", "spreads", "actions", "state", "files"),
     ("kernels",),
-    ("notation", "observation", "compiling"),
+    ("notation", "observation", "compiling", "result"),
     ("table", "batch"),
     ("aec", "records", "replay", "redeal", "single", "vector", "warmup"),
     ("tonk_v0",),

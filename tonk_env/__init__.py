@@ -17,8 +17,9 @@ from tonk_env.registration import register_envs
 if TYPE_CHECKING:
     from tonk_env.batch import Batch
     from tonk_env.observation import ObservationLayout
+    from tonk_env.result import HandResult
     from tonk_env.rules import RuleSet, RuleSetError, make_rules, presets
-    from tonk_env.table import HandResult, IllegalMoveError, Table
+    from tonk_env.table import IllegalMoveError, Table
 
 __version__ = "0.1.0"
 
@@ -30,7 +31,7 @@ _HOME = {
     "RuleSetError": "rules",
     "make_rules": "rules",
     "presets": "rules",
-    "HandResult": "table",
+    "HandResult": "result",
     "IllegalMoveError": "table",
     "Table": "table",
 }

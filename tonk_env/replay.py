@@ -15,9 +15,10 @@ from tonk_env.kernels.observe import is_legal
 from tonk_env.kernels.one import BOOK, START
 from tonk_env.notation import NotationError, parse_action
 from tonk_env.records import RESULTS, RecordError, read_records
+from tonk_env.result import HandResult
 from tonk_env.rules import RuleSet
 from tonk_env.state import Phase
-from tonk_env.table import HandResult, IllegalMoveError, Table
+from tonk_env.table import IllegalMoveError, Table
 
 SAME = 1e-6  # numbers closer than this are equal (section 13)
 OVER = int(Phase.OVER)

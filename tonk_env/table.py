@@ -17,9 +17,12 @@ from tonk_env.kernels.match import MAX_DEALS
 from tonk_env.kernels.one import BOOK, DEAL, HELD, LIVE, MATCH_OVER, NOW_SIZE, PHASE, SEAT, START, STOCK, TELL, do, observe_seat
 from tonk_env.notation import NotationError, action_name, parse_action, spread_words
 from tonk_env.observation import ObservationLayout
+from tonk_env.result import HandResult
 from tonk_env.rules import RuleSet, make_rules
 from tonk_env.seeding import series_seed
 from tonk_env.state import Ending, Phase, ending_name, new_tables
+
+OVER = int(Phase.OVER)
 
 Rules = str | RuleSet | Mapping[str, Any]
 
@@ -33,40 +36,6 @@ class DeckError(ValueError):
 
 
 @dataclass(frozen=True)
-class HandResult:
-    """A finished hand: everything that section 13 of the rules records, from the deck to the result."""
-
-    rules: RuleSet
-    match: int
-    hand: int
-    players: int
-    seats: list[int]
-    start: int
-    totals: list[float | None]
-    deck: list[int]
-    moves: list[str]
-    ending: str
-    counts: list[float | None]
-    scores: list[float | None]
-    winners: list[int]
-
-    def to_record(self) -> dict[str, Any]:
-        """The hand as the JSON object of section 13: totals, counts and scores as whole numbers where they are."""
-        result = "scores" if self.rules.settlement == "points" else "payoffs"
-        return {
-            "record": 1, "match": self.match, "hand": self.hand, "rules": self.rules.to_dict(), "players": self.players,
-            "seats": self.seats, "start": self.start, "totals": _plain(self.totals),
-            "deck": " ".join(CARD_NAMES[c] for c in self.deck), "moves": self.moves, "ending": self.ending,
-            "counts": _plain(self.counts), result: _plain(self.scores), "winners": self.winners,
-        }
-
-
-def _plain(values: Sequence[float | None]) -> list[float | int | None]:
-    """Whole numbers as ints, others rounded to nine decimals."""
-    return [None if v is None else int(v) if float(v).is_integer() else round(float(v), 9) for v in values]
-
-
-@dataclass(frozen=True)
 class Spread:
     """A spread on the table: its owner, its kind (``book`` or ``run``), and the words of its places."""
 
@@ -74,6 +43,37 @@ class Spread:
     kind: str
     words: str
     cards: list[tuple[int, int]]  # (card number, card number of its place)
+
+
+def _told(
+    rules: RuleSet, match: int, totals: list[float | None], played: np.ndarray, moves: list[tuple[int, int, int]]
+) -> dict[str, Any]:
+    """Fields of a HandResult from the record of a finished hand, its totals before and its moves."""
+    n = int(played["num_players"][0])
+    dealt, won = int(played["in_hand"][0]), int(played["winners"][0])
+    seats = [seat for seat in range(n) if dealt >> seat & 1]
+    counts, scores = played["counts"][0].tolist(), played["scores"][0].tolist()
+    return {
+        "rules": rules, "match": match, "hand": int(played["hands_dealt"][0]) - 1, "players": n, "seats": seats,
+        "start": int(played["start"][0]), "totals": totals, "deck": _whole_deck(rules, played),
+        "moves": _told_moves(rules, moves), "ending": ending_name(played["ending"][0]),
+        "counts": [counts[seat] if seat in seats else None for seat in range(n)],
+        "scores": [scores[seat] if seat in seats else None for seat in range(n)],
+        "winners": [seat for seat in range(n) if won >> seat & 1],
+    }
+
+
+def _whole_deck(rules: RuleSet, played: np.ndarray) -> list[int]:
+    """The deck of a table in dealing order, the undealt part too."""
+    whole = played.copy()
+    finish_shuffle(np.array([rules.record()]), whole)
+    deck: list[int] = whole["deck"][0].tolist()
+    return deck[: rules.deck_size]
+
+
+def _told_moves(rules: RuleSet, moves: list[tuple[int, int, int]]) -> list[str]:
+    """Moves in words: ``"0 draw"`` and so on."""
+    return [f"{seat} {action_name(action, rules, held)}" for seat, action, held in moves]
 
 
 class Table:
@@ -105,6 +105,7 @@ class Table:
         self._bind()
         self._seeded = False
         self._started = False
+        self._single_hand = self.rules.single_hand
         self._match = -1
         self._moves: list[tuple[int, int, int]] = []  # seat, action, card set held before it
         self._totals_before: list[float | None] = []
@@ -200,29 +201,20 @@ class Table:
     def _settle(self) -> list[HandResult]:
         """Book finished hands and deal on until there is a decision or the match is over."""
         finished = []
-        while self._now[PHASE] == Phase.OVER and not self._now[MATCH_OVER]:
+        while self._now[PHASE] == OVER and not self._now[MATCH_OVER]:
             finished.append(self._result())
             self.last_hand = finished[-1]
             self._do(BOOK)
             self._tables["stacked"] = False
             if not self._now[MATCH_OVER]:
                 self._deal()
-        self.truncated = self.over and self.rules.single_hand and bool(self._t.cut_short)
+        self.truncated = self._single_hand and bool(self._now[MATCH_OVER]) and bool(self._tables["cut_short"][0])
         return finished
 
     def _result(self) -> HandResult:
-        """The finished hand on the table."""
-        t, n = self._t, self.num_players
-        dealt, won = int(t.in_hand), int(t.winners)
-        counts, scores = t.counts.tolist(), t.scores.tolist()
-        return HandResult(
-            rules=self.rules, match=self._match, hand=int(t.hands_dealt) - 1, players=n,
-            seats=[s for s in range(n) if dealt >> s & 1], start=int(t.start), totals=self._totals_before, deck=self.deck,
-            moves=self.moves, ending=ending_name(t.ending),
-            counts=[counts[s] if dealt >> s & 1 else None for s in range(n)],
-            scores=[scores[s] if dealt >> s & 1 else None for s in range(n)],
-            winners=[s for s in range(n) if won >> s & 1],
-        )
+        """The finished hand on the table. The record is kept; the words are found when somebody asks for them."""
+        played, moves, totals, match = self._tables.copy(), self._moves, self._totals_before, self._match
+        return HandResult.later(lambda: _told(self.rules, match, totals, played, moves))
 
     # -- moves ---------------------------------------------------------------------------------------------------
 
@@ -267,7 +259,7 @@ class Table:
             self.verify(action)
         phase, held = self._now[PHASE], int(self._now[HELD])
         self._moves.append((seat, number, held))
-        return self._settle() if phase == Phase.OVER else []
+        return self._settle() if phase == OVER else []
 
     def words(self, action: int) -> str:
         """Words of an action for the seat on turn (section 13)."""
@@ -354,10 +346,7 @@ class Table:
     @property
     def deck(self) -> list[int]:
         """The whole deck of this hand in dealing order, the undealt part too."""
-        whole = self._tables.copy()
-        finish_shuffle(self._rules, whole)
-        deck: list[int] = whole["deck"][0].tolist()
-        return deck[: self.rules.deck_size]
+        return _whole_deck(self.rules, self._tables)
 
     @property
     def stock_size(self) -> int:
@@ -398,7 +387,7 @@ class Table:
     @property
     def moves(self) -> list[str]:
         """Moves of the hand so far, ``"0 draw"`` and so on."""
-        return [f"{seat} {action_name(action, self.rules, held)}" for seat, action, held in self._moves]
+        return _told_moves(self.rules, self._moves)
 
     @property
     def record(self) -> Any:
