@@ -52,7 +52,7 @@ bench: $(INSTALLED) ## Measure decisions per second
 	$(PY) -m agents bench
 
 fuzz: $(INSTALLED) ## Play a million random hands against the second engine (TONK_FUZZ_HANDS=1000000)
-	TONK_FUZZ_WORKERS=$(WORKERS) $(PY) -m pytest -q -s -m slow tests/test_oracle.py
+	TONK_FUZZ_WORKERS=$(WORKERS) $(PY) -m pytest -q -s -m slow
 
 clean: ## Remove caches and build products (.venv and runs/ stay)
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

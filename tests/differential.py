@@ -7,7 +7,7 @@ from typing import Any
 
 from oracle import OracleHand, OracleMatch
 
-from tonk_env.cards import CARD_NAMES
+from tonk_env.cards import CARD_NAMES, cards_of
 from tonk_env.rules import RuleSet, RuleSetError, make_rules, presets
 from tonk_env.table import HandResult, Table
 
@@ -127,9 +127,11 @@ def compare_position(table: Table, hand: OracleHand) -> None:
     same("pile", [(CARD_NAMES[c], by) for c, by in table.pile], hand.pile, table)
     ours = [(s.owner, [(CARD_NAMES[c], CARD_NAMES[p]) for c, p in s.cards]) for s in table.spreads()]
     same("spreads", [(o, sorted(c)) for o, c in ours], [(s.owner, sorted(s.cards)) for s in hand.spreads], table)
+    known, waiting, frozen = t.known.tolist(), t.waiting.tolist(), t.frozen.tolist()
     for seat in hand.seats:
         same("hand", sorted(CARD_NAMES[c] for c in table.hand(seat)), sorted(hand.hands[seat]), table)
-        same("barred", (int(t.waiting[seat]), int(t.frozen[seat])), (hand.waiting[seat], hand.frozen[seat]), table)
+        same("known", {CARD_NAMES[c] for c in cards_of(known[seat])} if known[seat] else set(), hand.known[seat], table)
+        same("barred", (waiting[seat], frozen[seat]), (hand.waiting[seat], hand.frozen[seat]), table)
 
 
 class Duel:

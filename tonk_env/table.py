@@ -356,12 +356,11 @@ class Table:
     @property
     def pile(self) -> list[tuple[int, int | None]]:
         """The discard pile, bottom first: (card number, seat that threw it or None for the upcard)."""
-        throwers = range(self.num_players)
-        pile = []
-        for card in self._t.pile[: self._t.pile_size]:
+        thrown = self._t.thrown[: self.num_players].tolist()
+        pile: list[tuple[int, int | None]] = []
+        for card in self._t.pile[: self._t.pile_size].tolist():
             bit = int(BIT_OF_CARD[card])
-            by = next((s for s in throwers if int(self._t.thrown[s]) >> bit & 1), None)
-            pile.append((int(card), by))
+            pile.append((card, next((seat for seat, cards in enumerate(thrown) if cards >> bit & 1), None)))
         return pile
 
     @property
