@@ -129,7 +129,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     meta = _read_json(folder / META)
     if meta.get("format") != FORMAT:
         raise CheckpointError(f"{folder / META} is of format {meta.get('format')!r}; this version reads {FORMAT}")
-    missing = [key for key in ("step", "files", "networks", "pool", "game") if key not in meta]
+    missing = [key for key in ("step", "iteration", "seconds", "best", "files", "networks", "pool", "game") if key not in meta]
     if missing:
         raise CheckpointError(f"{folder / META} lacks {missing[0]!r}")
     data = {name: _read_checked(folder / name, meta["files"].get(name, "")) for name in (MODEL, ARRAYS)}

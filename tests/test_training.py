@@ -247,6 +247,16 @@ def test_resume_equals_an_uninterrupted_run(root: Path, tmp_path: Path, finished
     assert steps == [512, 1024, 1536, 2048]
 
 
+def test_a_run_ends_when_its_minutes_are_used(root: Path, tmp_path: Path) -> None:
+    config = config_of(root, "budget.decisions=1000000000", "budget.minutes=0.02", "evaluation.every=1000")
+    run = train(config, "smoke", "timed", tmp_path, QUIET)
+    newest = CheckpointStore(run, 3).load()
+    assert newest.meta["seconds"] >= 1.2
+    assert [line["step"] for line in read_evaluations(run)] == [newest.meta["step"]]
+    assert newest.model["optimizer"]["param_groups"][0]["lr"] < config.ppo.learning_rate / 2
+    assert (run / "report" / "evaluation.json").is_file()
+
+
 def test_a_longer_budget_goes_on_from_the_end(root: Path, tmp_path: Path, finished: Path) -> None:
     run = tmp_path / "copy"
     shutil.copytree(finished, run)
