@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,8 @@ USAGE_ERROR, INTERRUPTED = 2, 130
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; every mistake is one sentence on the error stream and exit status 2."""
     options = _parser().parse_intermixed_args(arguments)
+    # Read when torch is loaded. Threads that wait by spinning are several times slower beside any other busy process.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from agents.base import AgentSpecError
     from agents.checkpoint import CheckpointError
     from agents.config import ConfigError

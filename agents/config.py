@@ -185,7 +185,9 @@ class TrainConfig(Section):
     """A whole run: ``train.py configs/NAME.yaml key.subkey=value …``."""
 
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=0, description="Seed of deals, weights and choices.")
-    threads: Annotated[int, Field(ge=1, le=256)] = Field(default=2, description="Threads of torch; 1 gives bitwise equal runs.")
+    threads: Annotated[int, Field(ge=1, le=256)] = Field(
+        default=2, description="Threads of torch: the cores to be used; 1 gives bitwise equal runs."
+    )
     device: Literal["cpu", "cuda"] = Field(
         default="cpu", description="Where the networks live; small ones are fastest on the CPU."
     )

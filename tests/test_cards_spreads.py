@@ -25,7 +25,7 @@ from tonk_env.cards import (
     names_of,
     parse_card,
 )
-from tonk_env.kernels.held import spread_cards, spread_places
+from tonk_env.kernels.one import cards_of_spread, places_of
 from tonk_env.notation import action_name, parse_action
 from tonk_env.rules import PRESETS, RuleSet, make_rules
 from tonk_env.spreads import (
@@ -144,9 +144,9 @@ def test_aces_are_low() -> None:
 
 def test_places_of_every_spread_are_its_words() -> None:
     rules = make_rules("points")
-    record = rules.record()
+    record = np.array([rules.record()])
     for action in range(214, 483):
         word, bit = int(ACTION_WORD[action]), int(ACTION_BIT[action])
-        places = int(spread_places(record, word, bit))
+        places = int(places_of(record, word, bit))
         assert names_of(cards_of(places)).split() == sorted(action_name(action, rules).split()[1:], key=parse_card)
-        assert tuple(map(int, spread_cards(record, np.uint64(places), word, bit))) == (places, places, 0)
+        assert tuple(map(int, cards_of_spread(record, np.uint64(places), word, bit))) == (places, places, 0)

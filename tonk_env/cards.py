@@ -30,6 +30,7 @@ _NUMBER_OF_NAME = {name: number for number, name in enumerate(CARD_NAMES)}
 
 # Bit of a card number, and card number of a bit (-1 where no card lives).
 BIT_OF_CARD = np.array([s * LANE_BITS + r for s in range(4) for r in range(13)] + [13, 29], dtype=np.int8)
+_BITS: list[int] = BIT_OF_CARD.tolist()
 CARD_OF_BIT = np.full(64, -1, dtype=np.int8)
 CARD_OF_BIT[BIT_OF_CARD] = np.arange(NUM_CARDS, dtype=np.int8)
 
@@ -56,14 +57,14 @@ def parse_card(name: str) -> int:
 def cards_of(bits: int) -> list[int]:
     """Card numbers in a card set, rising by number (suits C D H S, ace to king, then jokers)."""
     value = int(bits)
-    return [card for card in range(NUM_CARDS) if value >> int(BIT_OF_CARD[card]) & 1]
+    return [card for card in range(NUM_CARDS) if value >> _BITS[card] & 1]
 
 
 def bits_of(cards: Iterable[int]) -> int:
     """Card set of some card numbers."""
     value = 0
     for card in cards:
-        value |= 1 << int(BIT_OF_CARD[card])
+        value |= 1 << _BITS[card]
     return value
 
 

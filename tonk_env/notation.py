@@ -27,8 +27,8 @@ from tonk_env.actions import (
     num_actions,
 )
 from tonk_env.cards import CARD_NAMES, CARD_OF_BIT
-from tonk_env.kernels.held import WILD_ORDER, spread_cards, spread_places
-from tonk_env.kernels.lay import hit_card
+from tonk_env.kernels.held import WILD_ORDER
+from tonk_env.kernels.one import card_of_hit, cards_of_spread, places_of
 from tonk_env.rules import RuleSet
 from tonk_env.spreads import RUN_LENGTHS
 
@@ -61,8 +61,8 @@ def spread_words(places: int, natural: int, wilds: int) -> str:
 
 @lru_cache(maxsize=64)
 def _record(rules: RuleSet) -> Any:
-    """The rule set as the kernels read it."""
-    return rules.record()
+    """The rule set as the kernels read it, in an array of one."""
+    return np.array([rules.record()])
 
 
 @lru_cache(maxsize=65536)
@@ -94,7 +94,7 @@ def _name_of(action: int, rules: RuleSet, hand: int | None) -> str:
     if word < W_BOOK:
         return f"hit {_name(bit)} {HIT_WORDS[word - W_HIT_BOOK]}"
     if W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW:
-        wild = "*" if hand is None else _name(_bits(hit_card(_record(rules), np.uint64(hand), word, bit))[0])
+        wild = "*" if hand is None else _name(_bits(card_of_hit(_record(rules), np.uint64(hand), word, bit))[0])
         return f"hit {wild}={_name(bit)} {HIT_WORDS[word - W_WILD_HIT_BOOK]}"
     return f"spread {_spread_name(word, bit, rules, hand)}"
 
@@ -103,14 +103,14 @@ def _spread_name(word: int, bit: int, rules: RuleSet, hand: int | None) -> str:
     """Places of the spread of an action, with its wilds when the hand is known."""
     record = _record(rules)
     length = _run_length(word)
-    if length and not _has_run(record, bit, length):
+    if length and not _has_run(record[0], bit, length):
         return f"of {length} from {_name(bit)} up"
     if word < W_WILD_BOOK:
-        places = int(spread_places(record, word, bit))
+        places = int(places_of(record, word, bit))
         return spread_words(places, places, 0)
     if hand is None:
-        return " ".join(_name(i) for i in _bits(spread_places(record, word, bit))) + " *"
-    places, natural, wilds = spread_cards(record, np.uint64(hand), word, bit)
+        return " ".join(_name(i) for i in _bits(places_of(record, word, bit))) + " *"
+    places, natural, wilds = cards_of_spread(record, np.uint64(hand), word, bit)
     return spread_words(int(places), int(natural), int(wilds))
 
 
@@ -127,7 +127,7 @@ def _plain_names(rules: RuleSet) -> dict[str, int]:
 def _exists(action: int, rules: RuleSet) -> bool:
     """Whether an action's number means something under the ranks in use."""
     length = _run_length(int(ACTION_WORD[action]))
-    return not length or _has_run(_record(rules), int(ACTION_BIT[action]), length)
+    return not length or _has_run(_record(rules)[0], int(ACTION_BIT[action]), length)
 
 
 def _run_length(word: int) -> int:

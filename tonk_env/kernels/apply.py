@@ -18,7 +18,7 @@ from tonk_env.actions import (
 )
 from tonk_env.cards import BIT_OF_CARD, CARD_OF_BIT
 from tonk_env.kernels.arrange import lay_arrangement
-from tonk_env.kernels.bits import ZERO, bit, jit, kernel
+from tonk_env.kernels.bits import ZERO, bit, kernel
 from tonk_env.kernels.deal import clear_hand, deal_cards, is_opening, left_of, next_card, pop_pile, push_pile, stock_size
 from tonk_env.kernels.held import total
 from tonk_env.kernels.lay import lay_hit, lay_spread
@@ -57,7 +57,7 @@ def start_hand(rule, t):
         update_legal(rule, t)
 
 
-@jit
+@kernel
 def apply(rule, t, action):
     """Play a legal move at a table and work out what is legal next."""
     word, index = np.int64(ACTION_WORD[action]), np.int64(ACTION_BIT[action])

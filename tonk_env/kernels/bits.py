@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba import types
+from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -39,6 +40,38 @@ def _compile(function: F, **options: Any) -> F:
     return compiled  # type: ignore[no-any-return]
 
 
+class _PartCompiler(Compiler):
+    """Compiles a kernel that only kernels call: its code is optimised and emitted once, inside what Python calls.
+
+    Left alone, Numba would link, optimise and emit every kernel on its own, each with everything it calls.
+    """
+
+    def define_pipelines(self) -> Any:
+        """The usual passes, for a library that leaves the last work to whoever links it."""
+        state = self.state
+        state.flags.no_compile = True
+        state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+        state.library._optimize_final_module = lambda: None
+        state.library._finalize_specific = lambda: None
+        return super().define_pipelines()
+
+
+def _part(function: F, **options: Any) -> F:
+    """Compile as part of other kernels. Only what Python calls is kept on disk, whole. Python cannot call a part."""
+    compiled = numba.njit(
+        error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler, **options
+    )(function)
+
+    def add_overload(part: Any) -> None:
+        """Note what was compiled under a name of its own, for kernels that call it."""
+        part = part._replace(entry_point=object())
+        compiled.targetctx.insert_user_function(part.entry_point, part.fndesc, [part.library])
+        compiled.overloads[tuple(part.signature.args)] = part
+
+    compiled.add_overload = add_overload
+    return compiled  # type: ignore[no-any-return]
+
+
 def jit(function: F) -> F:
     """Compile a kernel that Python calls, kept on disk between processes."""
     return _compile(function)
@@ -46,17 +79,17 @@ def jit(function: F) -> F:
 
 def kernel(function: F) -> F:
     """Compile a kernel that only kernels call: no wrapper for Python, which saves a good part of compiling."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _part(function)
 
 
 def small(function: F) -> F:
     """Compile a kernel that LLVM puts into its callers: a call that passes an array costs more than the work."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+    return _part(function, forceinline=True)
 
 
 def inline(function: F) -> F:
     """Compile a small kernel into its callers."""
-    return _compile(function, inline="always")
+    return _part(function, inline="always")
 
 
 if COMPILED:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tonk_env import cards, spreads
 from tonk_env.actions import W_BOOK, W_FOUR, W_RUN, W_WILD_BOOK, W_WILD_RUN
-from tonk_env.kernels.bits import ONE, ZERO, bit, has, inline, jit, kernel, lowest, popcount, without_lowest
+from tonk_env.kernels.bits import ONE, ZERO, bit, has, inline, kernel, lowest, popcount, without_lowest
 
 NATURALS = np.uint64(cards.NATURALS)
 LANE = np.uint64(0x1FFF)
@@ -163,7 +163,7 @@ def first_wilds(pool, count):
     return chosen
 
 
-@jit
+@kernel
 def spread_places(rule, word, index):
     """Places of the spread that a bit of a word of legal moves stands for."""
     rank = np.uint64(index & 15)
@@ -179,7 +179,7 @@ def spread_places(rule, word, index):
     return run_places(rule, index, word - W_WILD_RUN + 3)
 
 
-@jit
+@kernel
 def spread_cards(rule, held, word, index):
     """Cards of a hand that a legal spread uses: (places, natural cards in their own places, wilds)."""
     places = spread_places(rule, word, index)

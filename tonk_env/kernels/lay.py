@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.actions import W_FOUR, W_HIT_BOOK, W_HIT_HIGH, W_WILD_BOOK, W_WILD_HIT_BOOK, W_WILD_RUN
-from tonk_env.kernels.bits import ZERO, bit, has, jit, kernel, lowest, popcount, without_lowest
+from tonk_env.kernels.bits import ZERO, bit, has, kernel, lowest, popcount, without_lowest
 from tonk_env.kernels.held import WILD_ORDER, first_wilds, spread_cards
 from tonk_env.spreads import KIND_BOOK, KIND_RUN
 
@@ -103,7 +103,7 @@ def lay_spread(rule, t, seat, word, index):
     lay_cards(rule, t, seat, KIND_BOOK if is_book_word(word) else KIND_RUN, places, natural, wilds)
 
 
-@jit
+@kernel
 def hit_card(rule, held, word, index):
     """Card with which a hit is made, as a set: the natural card of the place, or the first wild held (R14)."""
     if word < W_WILD_HIT_BOOK:

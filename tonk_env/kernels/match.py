@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.kernels.apply import start_hand
-from tonk_env.kernels.bits import jit, kernel
+from tonk_env.kernels.bits import kernel
 from tonk_env.kernels.deal import left_of
 from tonk_env.kernels.settle import CLASH, OVER, POINTS, VOID, sits, size_of
 
@@ -21,7 +21,7 @@ def single_hand(rule):
     return rule.match == HANDS and rule.hands == 1
 
 
-@jit
+@kernel
 def start_match(rule, t):
     """Clear the match: everybody in, nothing scored, seat 0 first (R10)."""
     t.live = (1 << t.num_players) - 1
@@ -32,7 +32,7 @@ def start_match(rule, t):
         t.totals[seat] = t.places[seat] = t.rewards[seat] = 0.0
 
 
-@jit
+@kernel
 def deal_next(rule, t):
     """Deal the next hand of the match."""
     t.start = t.next_start
@@ -126,7 +126,7 @@ def reached_target(rule, t):
     return False
 
 
-@jit
+@kernel
 def book_hand(rule, t):
     """Book a finished hand: totals, rewards, who is out, who starts next, whether the match is over."""
     played = counts_as_played(rule, t)

@@ -18,7 +18,7 @@ from tonk_env.state import NOBODY, NUM_WILDS, NUM_WORDS
 PLACES = np.int64(52)  # bytes of a block of natural cards
 
 
-@jit
+@kernel
 def view_of(rule, layout, t, viewer, v):
     """Pack what ``viewer`` may know of a table into a view record."""
     n = np.int64(t.num_players)
@@ -130,7 +130,7 @@ def one_hot(index):
     return ZERO if index < 0 else np.uint64(1) << np.uint64(index)
 
 
-@jit
+@kernel
 def write_view(layout, v, row):
     """Write a view as an observation; ``row`` is int8 of the layout's size. Blocks go in the order of the layout."""
     n, cards = layout.players, layout.cards
@@ -272,7 +272,7 @@ def read_options(layout, row, v):
     v.tunk_clean = layout.tunker >= 0 and row[layout.tunker + n] != 0
 
 
-@jit
+@kernel
 def write_mask(words, row):
     """Write words of legal moves as an action mask; ``row`` is int8 of the action space's size, zeroed here."""
     row[:] = 0
@@ -293,7 +293,7 @@ def read_mask(row, words):
             words[ACTION_WORD[action]] |= bit(ACTION_BIT[action])
 
 
-@jit
+@kernel
 def is_legal(t, action):
     """Whether an action number within the space is legal for the seat on turn."""
     return has(t.legal[ACTION_WORD[action]], ACTION_BIT[action])

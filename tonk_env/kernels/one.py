@@ -12,6 +12,8 @@ import numpy as np
 from tonk_env.kernels.apply import apply
 from tonk_env.kernels.bits import jit, kernel
 from tonk_env.kernels.deal import stock_size
+from tonk_env.kernels.held import spread_cards, spread_places
+from tonk_env.kernels.lay import hit_card
 from tonk_env.kernels.many import show
 from tonk_env.kernels.match import book_hand, deal_next, start_match
 from tonk_env.kernels.observe import is_legal, view_of, write_view
@@ -54,6 +56,24 @@ def do(rules, layouts, tables, what, now, observation, mask):
         start_match(rule, t)
     tell(rule, layouts[0], t, now, observation, mask)
     return True
+
+
+@jit
+def places_of(rules, word, index):
+    """Places of the spread that a bit of a word of legal moves stands for, as a card set."""
+    return spread_places(rules[0], word, index)
+
+
+@jit
+def cards_of_spread(rules, held, word, index):
+    """(places, natural cards, wilds) of a spread laid from a hand, as card sets."""
+    return spread_cards(rules[0], held, word, index)
+
+
+@jit
+def card_of_hit(rules, held, word, index):
+    """Card with which a hit is made from a hand, as a set."""
+    return hit_card(rules[0], held, word, index)
 
 
 @jit
