@@ -119,15 +119,15 @@ def compare_result(result: HandResult, hand: OracleHand, table: Table) -> None:
 
 def compare_position(table: Table, hand: OracleHand) -> None:
     """A position is the same in both engines."""
-    t = table.record
+    t = table._fields
     same("seat", table.seat, hand.turn, table)
     same("legal", table.legal_words(), sorted(hand.legal()), table)
-    same("turns", int(t.turns), hand.turns, table)
+    same("turns", int(t["turns"][0]), hand.turns, table)
     same("stock", table.stock_size, len(hand.stock), table)
     same("pile", [(CARD_NAMES[c], by) for c, by in table.pile], hand.pile, table)
     ours = [(s.owner, [(CARD_NAMES[c], CARD_NAMES[p]) for c, p in s.cards]) for s in table.spreads()]
     same("spreads", [(o, sorted(c)) for o, c in ours], [(s.owner, sorted(s.cards)) for s in hand.spreads], table)
-    known, waiting, frozen = t.known.tolist(), t.waiting.tolist(), t.frozen.tolist()
+    known, waiting, frozen = t["known"][0].tolist(), t["waiting"][0].tolist(), t["frozen"][0].tolist()
     for seat in hand.seats:
         same("hand", sorted(CARD_NAMES[c] for c in table.hand(seat)), sorted(hand.hands[seat]), table)
         same("known", {CARD_NAMES[c] for c in cards_of(known[seat])} if known[seat] else set(), hand.known[seat], table)

@@ -158,6 +158,14 @@ class RuleSet:
         _refuse_settlement(self)
         _refuse_endless_opening(self)
 
+    def __hash__(self) -> int:
+        """Hash of the option values, worked out once: rule sets are keys of many small caches."""
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = hash(tuple(getattr(self, name) for name in option_specs(type(self))))
+            object.__setattr__(self, "_hash", known)
+        return known
+
     @property
     def deck_size(self) -> int:
         """Number of cards in the deck, jokers included."""

@@ -20,9 +20,10 @@ from tonk_env.observation import ObservationLayout
 from tonk_env.result import HandResult
 from tonk_env.rules import RuleSet, make_rules
 from tonk_env.seeding import series_seed
-from tonk_env.state import Ending, Phase, ending_name, new_tables
+from tonk_env.state import TABLE_DTYPE, Ending, Phase, ending_name, new_tables
 
 OVER = int(Phase.OVER)
+_SPREAD_FIELDS = ("num_spreads", "spread_places", "spread_wilds", "spread_kind", "spread_owner", "wild_spread", "wild_place")
 
 Rules = str | RuleSet | Mapping[str, Any]
 
@@ -121,6 +122,9 @@ class Table:
         self._rules = np.array([self.rules.record()])
         self._layouts = np.array([self.layout.record])
         self._rewards = self._tables["rewards"][0, : self.num_players]
+        # Views are read many times faster than attributes of the record.
+        self._fields = {name: self._tables[name] for name in TABLE_DTYPE.names or ()}
+        self._hands = self._fields["hand"][0]
 
     def _do(self, what: int) -> bool:
         """Play an action or deal, book or start; False when the action is not legal."""
@@ -263,7 +267,7 @@ class Table:
 
     def words(self, action: int) -> str:
         """Words of an action for the seat on turn (section 13)."""
-        return action_name(int(action), self.rules, int(self._t.hand[self._t.turn]))
+        return action_name(int(action), self.rules, int(self._hands[self._fields["turn"][0]]))
 
     def parse(self, words: str) -> int:
         """Action number of the words of a legal move. Raises IllegalMoveError when they are not one."""
@@ -341,7 +345,7 @@ class Table:
 
     def hand(self, seat: int) -> list[int]:
         """Card numbers held by a seat, rising. Everybody's cards are to be had here: this is the table, not a view."""
-        return cards_of(int(self._t.hand[seat]))
+        return cards_of(int(self._hands[seat]))
 
     @property
     def deck(self) -> list[int]:
@@ -356,9 +360,9 @@ class Table:
     @property
     def pile(self) -> list[tuple[int, int | None]]:
         """The discard pile, bottom first: (card number, seat that threw it or None for the upcard)."""
-        thrown = self._t.thrown[: self.num_players].tolist()
+        thrown = self._fields["thrown"][0, : self.num_players].tolist()
         pile: list[tuple[int, int | None]] = []
-        for card in self._t.pile[: self._t.pile_size].tolist():
+        for card in self._fields["pile"][0, : self._fields["pile_size"][0]].tolist():
             bit = int(BIT_OF_CARD[card])
             pile.append((card, next((seat for seat, cards in enumerate(thrown) if cards >> bit & 1), None)))
         return pile
@@ -366,22 +370,23 @@ class Table:
     @property
     def top(self) -> int | None:
         """Card number on top of the discard pile."""
-        return int(self._t.pile[self._t.pile_size - 1]) if self._t.pile_size else None
+        size = int(self._fields["pile_size"][0])
+        return int(self._fields["pile"][0, size - 1]) if size else None
 
     @property
     def start(self) -> int:
         """Seat that played first in this hand."""
-        return int(self._t.start)
+        return int(self._fields["start"][0])
 
     @property
     def hand_number(self) -> int:
         """Number of this hand among those dealt in the match, from 0."""
-        return int(self._t.hands_dealt) - 1
+        return int(self._fields["hands_dealt"][0]) - 1
 
     @property
     def hands_played(self) -> int:
         """Hands of the match that count as played."""
-        return int(self._t.hands_played)
+        return int(self._fields["hands_played"][0])
 
     @property
     def moves(self) -> list[str]:
@@ -395,19 +400,20 @@ class Table:
 
     def spreads(self) -> list[Spread]:
         """Spreads on the table in the order laid."""
-        t, found = self._t, []
-        for i in range(int(t.num_spreads)):
-            places, wilds = int(t.spread_places[i]), int(t.spread_wilds[i])
+        t = {name: self._fields[name][0] for name in _SPREAD_FIELDS}
+        found = []
+        for i in range(int(t["num_spreads"])):
+            places, wilds = int(t["spread_places"][i]), int(t["spread_wilds"][i])
             cards = [(c, c) for c in cards_of(places & ~wilds)]
             names = {}
             for wild, bit in enumerate((13, 29, 1, 17, 33, 49)):
-                if t.wild_spread[wild] == i:
-                    card, place = cards_of(1 << bit)[0], cards_of(1 << int(t.wild_place[wild]))[0]
+                if t["wild_spread"][wild] == i:
+                    card, place = cards_of(1 << bit)[0], cards_of(1 << int(t["wild_place"][wild]))[0]
                     cards.append((card, place))
                     names[place] = f"{CARD_NAMES[card]}={CARD_NAMES[place]}"
             words = " ".join(names.get(place, CARD_NAMES[place]) for place in sorted(p for _, p in cards))
-            kind = "run" if t.spread_kind[i] else "book"
-            found.append(Spread(int(t.spread_owner[i]), kind, words, sorted(cards, key=lambda pair: pair[1])))
+            kind = "run" if t["spread_kind"][i] else "book"
+            found.append(Spread(int(t["spread_owner"][i]), kind, words, sorted(cards, key=lambda pair: pair[1])))
         return found
 
     def copy(self) -> Table:
@@ -416,7 +422,8 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_t"], state["_rules"], state["_layouts"], state["_rewards"], state["layout"]
+        for name in ("_t", "_rules", "_layouts", "_rewards", "_fields", "_hands", "layout"):
+            del state[name]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
