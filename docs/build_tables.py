@@ -6,6 +6,7 @@ A table stands between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``; 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +15,8 @@ from typing import Any
 
 from worked import STORY, STORY_TURNS, WORKED, Worked
 
+from agents.config import TrainConfig, describe_config, load_config
+from agents.metrics import METRICS
 from tonk_env.actions import FAMILIES, NUM_PLAIN_ACTIONS, num_actions
 from tonk_env.cards import card_name
 from tonk_env.observation import ObservationLayout
@@ -239,6 +242,41 @@ def _moves_by_seat(example: Worked, first: int = 0) -> list[str]:
     return [f"player_{seat}: {' · '.join(moves)}" for seat, moves in turns]
 
 
+def training_keys() -> str:
+    """Every setting of a training run: key, default, meaning."""
+    rows = ((f"`{key}`", f"`{as_yaml(value)}`", meaning) for key, value, meaning in describe_config())
+    return grid(("key", "default", "meaning"), rows)
+
+
+def configurations() -> str:
+    """The settings in which a shipped configuration differs from the defaults; blank where it does not."""
+    configs = {path.name: load_config(path) for path in sorted((ROOT / "configs").glob("*.yaml"))}
+    rows = []
+    for key, default, _ in describe_config():
+        values = [setting(config, key) for config in configs.values()]
+        if any(value != default for value in values):
+            rows.append((f"`{key}`", *("" if value == default else f"`{as_yaml(value)}`" for value in values)))
+    return grid(("key", *(f"`{name}`" for name in configs)), rows)
+
+
+def setting(config: TrainConfig, key: str) -> Any:
+    """The value under a dotted key."""
+    value: Any = config
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def as_yaml(value: object) -> str:
+    """A setting as it is typed in a configuration or on the command line."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def metrics() -> str:
+    """Every curve of a run."""
+    return grid(("curve", "meaning"), ((f"`{name}`", meaning) for name, meaning in METRICS.items()))
+
+
 def fenced(lines: Sequence[str]) -> str:
     """Lines as a block of plain text."""
     return "\n".join(["```text", *lines, "```"])
@@ -248,6 +286,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "options": options, "main presets": main_presets, "further presets": further_presets,
     "preset sources": preset_sources, "endings": endings, "phases": phases, "actions": actions, "blocks": blocks,
     "extra blocks": extra_blocks, "sizes": sizes,
+    "training keys": training_keys, "configurations": configurations, "metrics": metrics,
 }  # fmt: skip
 
 

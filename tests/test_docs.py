@@ -245,7 +245,72 @@ def check_file(words: list[str]) -> None:
     assert (ROOT / words[0]).is_file()
 
 
-COMMANDS = {"make": check_make, "pip": check_pip, "tonk": check_tonk, "python": check_python, "bash": check_file}
+def check_tensorboard(words: list[str]) -> None:
+    assert importlib.util.find_spec("tensorboard")
+    assert words == ["--logdir", "runs"]
+
+
+COMMANDS = {
+    "make": check_make, "pip": check_pip, "tonk": check_tonk, "python": check_python, "bash": check_file,
+    "tensorboard": check_tensorboard,
+}  # fmt: skip
+
+
+# ----- training, evaluation, agents
+
+
+def fields_under(page: str, heading: str) -> list[str]:
+    """The names in the first column of the table below a heading, in order."""
+    section = re.split(r"^#+ ", text_of(ROOT / "docs" / page).split(f"# {heading}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
+    cells = re.findall(r"^\| (.*?) \|", section, re.MULTILINE)
+    return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
+def test_settings_named_in_the_text_exist() -> None:
+    from agents.config import TrainConfig, describe_config
+
+    keys = {key for key, _, _ in describe_config()}
+    pattern = re.compile(rf"`((?:{'|'.join(TrainConfig.model_fields)})\.\w+)`")
+    text = "".join(text_of(ROOT / "docs" / f"{page}.md") for page in ("training", "evaluation", "agents"))
+    named = set(pattern.findall(text)) - {"evaluation.jsonl"}
+    assert len(named) > 15
+    assert not named - keys
+
+
+def test_the_json_of_an_evaluation_is_as_the_page_says() -> None:
+    from agents.evaluate import evaluate
+
+    evidence = evaluate(["greedy", "drop:20"], make_rules("points", match="hands"), 2, deals=2, ratings=True).to_dict()
+    assert fields_under("evaluation.md", "The JSON") == list(evidence)
+    text = text_of(ROOT / "docs" / "evaluation.md")
+    inner = {*evidence["agents"][0], *evidence["payoffs"][0], *evidence["unit"]}
+    assert not [name for name in inner if f"`{name}`" not in text]
+
+
+def test_the_card_and_the_graph_are_as_the_page_says() -> None:
+    from agents.card import make_card
+    from agents.onnx_agent import INPUTS, OUTPUTS
+
+    assert fields_under("agents.md", "The card") == list(make_card(make_rules("points"), 2, {}))
+    assert fields_under("agents.md", "Exported files") == [*INPUTS, *OUTPUTS]
+
+
+def test_the_parts_of_an_agent_are_as_the_page_says() -> None:
+    from agents.specs import PARTS
+
+    assert {name.partition("(")[0] for name in fields_under("agents.md", "Writing one")} == set(PARTS)
+
+
+def test_verdicts_on_the_page_are_those_of_the_code() -> None:
+    from agents.statistics import FEWEST_CLUSTERS
+
+    assert f"fewer than {FEWEST_CLUSTERS} deals" in text_of(ROOT / "docs" / "evaluation.md")
+
+
+def test_every_page_is_listed() -> None:
+    index, readme = text_of(ROOT / "docs" / "index.md"), text_of(ROOT / "README.md")
+    pages = [page.name for page in (ROOT / "docs").glob("*.md") if page.name != "index.md"]
+    assert not [page for page in pages if f"]({page})" not in index or f"](docs/{page})" not in readme]
 
 
 # ----- the rest
