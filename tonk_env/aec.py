@@ -91,16 +91,15 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
 
 from tonk_env.render import RENDER_MODES, Renderer, check_render_mode, check_render_seat
 from tonk_env.rules import make_rules
 from tonk_env.spaces import Observation, action_space, observation_space
 from tonk_env.table import HandResult, Table
 from tonk_env.view import public_result
+from tonk_env.wrappers import HOT, ActionCheckWrapper, IllegalMoveWrapper, OrderWrapper
 
 AgentID = str
-AFTER_RESET = ("agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards")
 
 
 class ActionError(AssertionError, ValueError):
@@ -116,18 +115,9 @@ def env(*args: Any, illegal_reward: float = -1.0, **kwargs: Any) -> AECEnv:
     Takes the arguments of ``raw_env`` and ``illegal_reward``, the reward for an illegal move.
     """
     wrapped: AECEnv = raw_env(*args, **kwargs)
-    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=illegal_reward)
+    wrapped = IllegalMoveWrapper(wrapped, illegal_reward=illegal_reward)
     wrapped = ActionCheckWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
-
-
-class ActionCheckWrapper(wrappers.AssertOutOfBoundsWrapper):
-    """PettingZoo's bounds check with a sentence that names the seat and says what is allowed."""
-
-    def step(self, action: int | None) -> None:
-        """Step, or raise ActionError for an action that the selected seat cannot send."""
-        self.env.unwrapped.check_action(action)
-        super().step(action)
+    return OrderWrapper(wrapped)
 
 
 class raw_env(AECEnv):
@@ -161,12 +151,13 @@ class raw_env(AECEnv):
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.observation_spaces = {agent: observation_space(self.layout) for agent in self.possible_agents}
         self.action_spaces = {agent: action_space(self.rules) for agent in self.possible_agents}
+        self._space = self.action_spaces[self.possible_agents[0]]
         self._renderer = Renderer(self.metadata["render_fps"])
         self._news: dict[AgentID, dict[str, list[dict[str, Any]]]] = {}
 
     def __getattr__(self, name: str) -> Any:
         """Say that reset() is missing when something is read that only exists in a game."""
-        if name in AFTER_RESET:
+        if name in HOT:
             raise AttributeError(f"tonk_v0: {name} does not exist yet: call reset() first")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -225,18 +216,25 @@ class raw_env(AECEnv):
                 raise ActionError(f"tonk_v0: {agent} has finished: its only valid action is None, not {action!r}")
         elif action is None:
             raise ActionError(f"tonk_v0: {agent} is still in the game: it needs a move, not None")
-        elif not self.action_spaces[agent].contains(action):
+        elif not self._is_action(action):
             raise ActionError(
                 f"tonk_v0: {action!r} is not an action: "
                 f"{agent} needs a whole number from 0 to {self.table.num_actions - 1}"
             )
+
+    def _is_action(self, action: Any) -> bool:
+        """Whether the action space contains it: a whole number in range, of Python or NumPy."""
+        if isinstance(action, np.ndarray):
+            return bool(self._space.contains(action))
+        whole = isinstance(action, int | np.integer) and not isinstance(action, bool)
+        return whole and 0 <= int(action) < self.table.num_actions
 
     def observe(self, agent: AgentID) -> Observation:
         """What one seat knows now, as fresh arrays. Raises ValueError for a name that sits at no seat."""
         seat = self._seat_of.get(agent)
         if seat is None:
             raise ValueError(f"tonk_v0: {agent!r} is not at this table: {', '.join(self.possible_agents)} are")
-        return {"action_mask": self._mask(agent), "observation": np.array(self.table.observation(seat), dtype=np.int8)}
+        return {"action_mask": self._mask(agent), "observation": self.table.observation(seat)}
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Text for ``"ansi"``, an array for ``"rgb_array"``; ``"human"`` draws the window and returns None."""
@@ -259,15 +257,17 @@ class raw_env(AECEnv):
     def _publish(self) -> None:
         """Read rewards, ends, selection and infos off the table after a reset or a move."""
         table = self.table
-        rewards = table.rewards
-        self.rewards = {agent: float(rewards[self._seat_of[agent]]) for agent in self.agents}
-        self._accumulate_rewards()
-        cut_short = bool(table.over and table.truncated)
+        over, rewards, live = table.over, table.rewards.tolist(), table.live
+        cut_short = over and table.truncated
+        self.rewards = {}
         for agent in self.agents:
-            out = bool(table.over or not table.live[self._seat_of[agent]])
+            seat = self._seat_of[agent]
+            self.rewards[agent] = rewards[seat]
+            self._cumulative_rewards[agent] += rewards[seat]
+            out = over or not live[seat]
             self.terminations[agent] = out and not cut_short
             self.truncations[agent] = out and cut_short
-        if not table.over:
+        if not over:
             self.agent_selection = self.possible_agents[table.seat]
         self._deads_step_first()
 
@@ -289,11 +289,10 @@ class raw_env(AECEnv):
         }
 
     def _mask(self, agent: AgentID) -> NDArray[np.int8]:
-        if agent in self.agents and agent == self.agent_selection and self._finished(agent):
-            return np.ones(self.table.num_actions, dtype=np.int8)
-        if agent in self.agents and self._finished(agent):
-            return np.zeros(self.table.num_actions, dtype=np.int8)
-        return np.array(self.table.mask(self._seat_of[agent]), dtype=np.int8)
+        if agent in self.terminations and self._finished(agent):
+            fill = np.ones if agent == self.agent_selection else np.zeros
+            return fill(self.table.num_actions, dtype=np.int8)
+        return self.table.mask(self._seat_of[agent])
 
     def _finished(self, agent: AgentID) -> bool:
         return bool(self.terminations[agent] or self.truncations[agent])

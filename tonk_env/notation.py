@@ -29,6 +29,7 @@ from tonk_env.actions import (
 from tonk_env.cards import CARD_NAMES, CARD_OF_BIT
 from tonk_env.kernels.held import WILD_ORDER
 from tonk_env.kernels.one import card_of_hit, cards_of_spread, places_of
+from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet
 from tonk_env.spreads import RUN_LENGTHS
 
@@ -57,12 +58,6 @@ def spread_words(places: int, natural: int, wilds: int) -> str:
     return " ".join(
         _name(place) if natural >> place & 1 else f"{_name(waiting.pop(0))}={_name(place)}" for place in _bits(places)
     )
-
-
-@lru_cache(maxsize=64)
-def _record(rules: RuleSet) -> Any:
-    """The rule set as the kernels read it, in an array of one."""
-    return np.array([rules.record()])
 
 
 @lru_cache(maxsize=65536)
@@ -94,14 +89,14 @@ def _name_of(action: int, rules: RuleSet, hand: int | None) -> str:
     if word < W_BOOK:
         return f"hit {_name(bit)} {HIT_WORDS[word - W_HIT_BOOK]}"
     if W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW:
-        wild = "*" if hand is None else _name(_bits(card_of_hit(_record(rules), np.uint64(hand), word, bit))[0])
+        wild = "*" if hand is None else _name(_bits(card_of_hit(rule_array(rules), np.uint64(hand), word, bit))[0])
         return f"hit {wild}={_name(bit)} {HIT_WORDS[word - W_WILD_HIT_BOOK]}"
     return f"spread {_spread_name(word, bit, rules, hand)}"
 
 
 def _spread_name(word: int, bit: int, rules: RuleSet, hand: int | None) -> str:
     """Places of the spread of an action, with its wilds when the hand is known."""
-    record = _record(rules)
+    record = rule_array(rules)
     length = _run_length(word)
     if length and not _has_run(record[0], bit, length):
         return f"of {length} from {_name(bit)} up"
@@ -127,7 +122,7 @@ def _plain_names(rules: RuleSet) -> dict[str, int]:
 def _exists(action: int, rules: RuleSet) -> bool:
     """Whether an action's number means something under the ranks in use."""
     length = _run_length(int(ACTION_WORD[action]))
-    return not length or _has_run(_record(rules)[0], int(ACTION_BIT[action]), length)
+    return not length or _has_run(rule_array(rules)[0], int(ACTION_BIT[action]), length)
 
 
 def _run_length(word: int) -> int:

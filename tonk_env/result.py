@@ -29,18 +29,17 @@ class HandResult:
     winners: list[int]
 
     @classmethod
-    def later(cls, source: Callable[[], dict[str, Any]]) -> HandResult:
-        """A result whose fields are worked out by ``source`` when one of them is first asked for."""
-        result = cls.__new__(cls)
-        result.__dict__["_source"] = source
-        return result
+    def later(cls, result: Callable[[], dict[str, Any]], story: Callable[[], dict[str, Any]]) -> HandResult:
+        """A hand whose fields are worked out when first asked for: deck and moves by ``story``, the rest by ``result``."""
+        hand = cls.__new__(cls)
+        hand.__dict__["_sources"] = (result, story)
+        return hand
 
     def __getattr__(self, name: str) -> Any:
-        source = self.__dict__.get("_source")
-        if source is None or name not in _FIELDS:
+        sources = self.__dict__.get("_sources")
+        if sources is None or name not in _FIELDS:
             raise AttributeError(f"a hand has no {name!r}")
-        del self.__dict__["_source"]
-        self.__dict__.update(source())
+        self.__dict__.update(sources[name in ("deck", "moves")]())
         return self.__dict__[name]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -54,6 +53,15 @@ class HandResult:
             "seats": self.seats, "start": self.start, "totals": _plain(self.totals),
             "deck": " ".join(CARD_NAMES[c] for c in self.deck), "moves": self.moves, "ending": self.ending,
             "counts": _plain(self.counts), result: _plain(self.scores), "winners": self.winners,
+        }
+
+    def to_public(self) -> dict[str, Any]:
+        """What all players have seen of the hand, under the same names: no deck and no moves."""
+        result = "scores" if self.rules.settlement == "points" else "payoffs"
+        return {
+            "match": self.match, "hand": self.hand, "seats": list(self.seats), "start": self.start,
+            "totals": _plain(self.totals), "ending": self.ending, "counts": _plain(self.counts),
+            result: _plain(self.scores), "winners": list(self.winners),
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,14 @@ def rule_record(rules: RuleSet) -> np.record:
     for name in RULE_DTYPE.names or ():
         record[name] = values[name]
     return record  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=256)
+def rule_array(rules: RuleSet) -> np.ndarray:
+    """The record of a rule set in an array of one, made once: for kernels to read, not to be changed."""
+    array = np.array([rule_record(rules)])
+    array.flags.writeable = False
+    return array
 
 
 def _values(rules: RuleSet) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from tonk_env.kernels.one import BOOK, DEAL, HELD, LIVE, MATCH_OVER, NOW_SIZE, P
 from tonk_env.notation import NotationError, action_name, parse_action, spread_words
 from tonk_env.observation import ObservationLayout
 from tonk_env.result import HandResult
+from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet, make_rules
 from tonk_env.seeding import series_seed
 from tonk_env.state import TABLE_DTYPE, Ending, Phase, ending_name, new_tables
@@ -46,18 +47,15 @@ class Spread:
     cards: list[tuple[int, int]]  # (card number, card number of its place)
 
 
-def _told(
-    rules: RuleSet, match: int, totals: list[float | None], played: np.ndarray, moves: list[tuple[int, int, int]]
-) -> dict[str, Any]:
-    """Fields of a HandResult from the record of a finished hand, its totals before and its moves."""
+def _told(rules: RuleSet, match: int, totals: list[float | None], played: np.ndarray) -> dict[str, Any]:
+    """Fields of a HandResult, all but deck and moves, from the record of a finished hand and its totals before."""
     n = int(played["num_players"][0])
     dealt, won = int(played["in_hand"][0]), int(played["winners"][0])
     seats = [seat for seat in range(n) if dealt >> seat & 1]
     counts, scores = played["counts"][0].tolist(), played["scores"][0].tolist()
     return {
         "rules": rules, "match": match, "hand": int(played["hands_dealt"][0]) - 1, "players": n, "seats": seats,
-        "start": int(played["start"][0]), "totals": totals, "deck": _whole_deck(rules, played),
-        "moves": _told_moves(rules, moves), "ending": ending_name(played["ending"][0]),
+        "start": int(played["start"][0]), "totals": totals, "ending": ending_name(played["ending"][0]),
         "counts": [counts[seat] if seat in seats else None for seat in range(n)],
         "scores": [scores[seat] if seat in seats else None for seat in range(n)],
         "winners": [seat for seat in range(n) if won >> seat & 1],
@@ -67,7 +65,7 @@ def _told(
 def _whole_deck(rules: RuleSet, played: np.ndarray) -> list[int]:
     """The deck of a table in dealing order, the undealt part too."""
     whole = played.copy()
-    finish_shuffle(np.array([rules.record()]), whole)
+    finish_shuffle(rule_array(rules), whole)
     deck: list[int] = whole["deck"][0].tolist()
     return deck[: rules.deck_size]
 
@@ -119,7 +117,7 @@ class Table:
     def _bind(self) -> None:
         """Arrays and views into the record that copies and pickles make anew."""
         self._t = self._tables[0]
-        self._rules = np.array([self.rules.record()])
+        self._rules = rule_array(self.rules)
         self._layouts = np.array([self.layout.record])
         self._rewards = self._tables["rewards"][0, : self.num_players]
         # Views are read many times faster than attributes of the record.
@@ -218,7 +216,11 @@ class Table:
     def _result(self) -> HandResult:
         """The finished hand on the table. The record is kept; the words are found when somebody asks for them."""
         played, moves, totals, match = self._tables.copy(), self._moves, self._totals_before, self._match
-        return HandResult.later(lambda: _told(self.rules, match, totals, played, moves))
+        rules = self.rules
+        return HandResult.later(
+            lambda: _told(rules, match, totals, played),
+            lambda: {"deck": _whole_deck(rules, played), "moves": _told_moves(rules, moves)},
+        )
 
     # -- moves ---------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,6 @@ PHASE_WORDS = {
     Phase.PASSED: "last turn: to hit or pass",
 }
 # What every player has seen when a hand is over; the deck and the hands are not in it.
-PUBLIC_FIELDS = "match hand seats start totals ending counts scores payoffs winners".split()
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,7 @@ class TableLook:
 
 def public_result(result: HandResult) -> dict[str, Any]:
     """What all players have seen of a hand that ended, under the names of the records; no deck and no hands."""
-    record = result.to_record()
-    return {name: record[name] for name in PUBLIC_FIELDS if name in record}
+    return result.to_public()
 
 
 def look(table: Table, viewer: int | Literal["all"]) -> TableLook:
