@@ -11,7 +11,7 @@ from tonk_env.cards import CARD_NAMES, cards_of
 from tonk_env.rules import RuleSet, RuleSetError, make_rules, presets
 from tonk_env.table import HandResult, Table
 
-PHASES = {"start": "START", "drawn": "PLAY", "tunk": "TUNK", "passed": "PASSED"}
+LIVELY = 0.25  # share of matches with few drops and many spreads and hits
 
 CHOICES: dict[str, list[Any]] = {
     "ranks": ["A23456789TJQK", "A23456789TJQK", "A234567JQK", "A2345679TQK", "23456789"],
@@ -117,11 +117,12 @@ def compare_result(result: HandResult, hand: OracleHand, table: Table) -> None:
     same("winners", result.winners, sorted(hand.winners), table)
 
 
-def compare_position(table: Table, hand: OracleHand) -> None:
-    """A position is the same in both engines."""
+def compare_position(table: Table, hand: OracleHand) -> list[str]:
+    """A position is the same in both engines. Returns the legal moves."""
     t = table._fields
+    legal = hand.legal()
     same("seat", table.seat, hand.turn, table)
-    same("legal", table.legal_words(), sorted(hand.legal()), table)
+    same("legal", table.legal_words(), sorted(legal), table)
     same("turns", int(t["turns"][0]), hand.turns, table)
     same("stock", table.stock_size, len(hand.stock), table)
     same("pile", [(CARD_NAMES[c], by) for c, by in table.pile], hand.pile, table)
@@ -132,6 +133,7 @@ def compare_position(table: Table, hand: OracleHand) -> None:
         same("hand", sorted(CARD_NAMES[c] for c in table.hand(seat)), sorted(hand.hands[seat]), table)
         same("known", {CARD_NAMES[c] for c in cards_of(known[seat])} if known[seat] else set(), hand.known[seat], table)
         same("barred", (waiting[seat], frozen[seat]), (hand.waiting[seat], hand.frozen[seat]), table)
+    return legal
 
 
 class Duel:
@@ -141,7 +143,11 @@ class Duel:
         self.table = Table(rules, players, seed=seed)
         self.match = OracleMatch(rules, players)
         self.hands = 0
-        self.rewards = [0.0] * players
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin the next match of the series in both engines."""
+        self.rewards = [0.0] * self.table.num_players
         self.table.reset()
         for result in self.table.opened:
             self._book(self._oracle(result), result)
@@ -174,10 +180,14 @@ class Duel:
         return OracleHand(t.rules, t.num_players, self.match.seats, t.start, [CARD_NAMES[c] for c in t.deck])
 
     def play(self, rng: random.Random) -> int:
-        """Play the match to its end with random moves. Returns the number of hands."""
+        """Play the match to its end with random moves. Returns the number of hands so far.
+
+        Most matches are played evenly at random, which drops early and gets through many deals; the others seldom drop
+        and like to spread and hit, which leads to long hands.
+        """
+        pick = choose if rng.random() < LIVELY else random.Random.choice
         while not self.table.over:
-            compare_position(self.table, self.hand)
-            self.step(choose(rng, self.hand.legal()))
+            self.step(pick(rng, compare_position(self.table, self.hand)))
         same("places", [p or None for p in self.table.places()], near(self.match.places), self.table)
         return self.hands
 
@@ -199,12 +209,19 @@ class Duel:
             self.hand = self._current()
 
 
-def run(seed: int) -> int:
-    """One random match under random rules. Returns the number of hands compared."""
+def run(seed: int, hands: int = 1) -> int:
+    """Random matches under one random rule set, at least ``hands`` hands. Returns the number of hands compared.
+
+    Seven-card Tunk has some twenty times as many moves a hand, and gets a twentieth of the hands.
+    """
     rng = random.Random(seed)
     while True:
         rules = random_rules(rng)
         players = rng.randint(rules.min_players, rules.max_players)
         if rules.stock_after_deal(players) >= 1:
             break
-    return Duel(rules, players, seed).play(rng)
+    duel = Duel(rules, players, seed)
+    wanted = hands if rules.drop != "after_draw" else max(1, hands // 20)
+    while duel.play(rng) < wanted:
+        duel.begin()
+    return duel.hands
