@@ -147,7 +147,7 @@ def evaluate(
     rules: str | RuleSet = "points",
     num_players: int | None = None,
     deals: int = 1000,
-    seed: int = 0,
+    seed: int = 1_000_000,
     progress: Progress | None = None,
     *,
     together: bool = False,
