@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 from tonk_env.kernels.bits import COMPILED
@@ -19,8 +20,9 @@ def is_cold(kernel: Any) -> bool:
 
 
 def announce(kernel: Any) -> None:
-    """Print one line to the error stream, once a process, when compiling lies ahead."""
+    """When compiling lies ahead, print one line to the error stream and compile everything at once, not bit by bit."""
     global _said
     if not _said and is_cold(kernel):
-        print("tonk_env: compiling the engine, once on this machine (about half a minute) …", file=sys.stderr, flush=True)  # noqa: T201
+        print("tonk_env: compiling the engine, once for this installation (half a minute) …", file=sys.stderr, flush=True)  # noqa: T201
         _said = True
+        import_module("tonk_env.warmup").compile_engine()  # it builds tables itself, hence not imported above

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tonk_env.actions import FAMILIES
 from tonk_env.batch import GREEDY, Batch, choose_from_observations
+from tonk_env.cards import bits_of, parse_card
+from tonk_env.kernels.look import observe_rows
+from tonk_env.notation import action_name
+from tonk_env.rules import make_rules
 from tonk_env.table import Table
 
 
@@ -10,13 +17,20 @@ def compile_engine() -> None:
     """Compile everything that tables, batches and compiled players need, and keep it on disk."""
     table = Table("points", seed=0)
     table.reset()
-    table.observation(table.seat)
+    table.observation(1 - table.seat)
     table.step(int(table.legal_actions()[0]))
     batch = Batch("points", num_tables=2, seed=0)
     batch.reset()
     batch.step(batch.choose_random())
     choose_from_observations(batch.layout, GREEDY, 0, batch.observations, batch.action_masks)
     table.layout.decode(batch.observations[0])
+    seats = np.zeros(1, np.int8)
+    observe_rows(batch._rule, batch.layout.record, batch.tables, np.zeros(1, np.int64), seats, batch.observations)
+    table.legal_words()
+    str(table.deck)
+    wilds = make_rules("wild_jokers")
+    for family in ("wild_hit_book", "wild_run"):
+        action_name(FAMILIES[family].base, wilds, hand=bits_of([parse_card(card) for card in ("AC", "2C", "X1")]))
 
 
 if __name__ == "__main__":
