@@ -14,8 +14,14 @@ PYTHON_OK := import sys; sys.exit(sys.version_info < (3, 11))
 # Tests that also run with the kernels uncompiled.
 INTERPRETED_TESTS ?= $(wildcard tests/test_clauses_*.py)
 
+# Where measurements are written, and the environment of the libraries that are measured beside this one.
+RESULTS ?= build/performance.json
+PEERS := .venv-peers
+PEERS_INSTALLED := $(PEERS)/.installed
+PEERS_PIP := $(PEERS)/bin/python -m pip --disable-pip-version-check install -qq -c $(PEERS)/constraints.txt
+
 .DEFAULT_GOAL := help
-.PHONY: help install train test test-interpreted check bench fuzz clean
+.PHONY: help install train test test-interpreted check bench bench-training bench-peers fuzz clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
@@ -48,8 +54,24 @@ check: $(INSTALLED) ## Check style and types
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-bench: $(INSTALLED) ## Measure decisions per second
-	$(PY) -m agents bench
+bench: $(INSTALLED) ## Measure the environment through each of its doors (RESULTS=build/performance.json)
+	$(PY) -m tonk_env.warmup
+	$(PY) benchmarks/throughput.py --json $(RESULTS) --plot $(dir $(RESULTS))cost_growth.png
+
+bench-training: $(INSTALLED) ## Measure training beside an environment that costs nothing
+	OMP_WAIT_POLICY=PASSIVE $(PY) benchmarks/training.py --json $(RESULTS)
+
+bench-peers: $(PEERS_INSTALLED) ## Measure beside card games of other libraries, in an environment of their own
+	PYTHONPATH=. $(PEERS)/bin/python benchmarks/peers.py --json $(RESULTS)
+
+# Versions as locked, but for PettingZoo: 1.26 is the last with rlcard's games. What cannot be installed is left out.
+$(PEERS_INSTALLED): requirements.lock
+	@[ -x $(PEERS)/bin/python ] || { echo "Creating $(PEERS)"; $(PYTHON) -m venv $(PEERS); }
+	@grep -iv '^pettingzoo==' requirements.lock > $(PEERS)/constraints.txt
+	@$(PEERS_PIP) numpy numba gymnasium rich setuptools 'pettingzoo>=1.26,<1.27'
+	@for package in open_spiel rlcard pygame-ce; do \
+	  $(PEERS_PIP) $$package || echo "$$package cannot be installed here and is left out"; done
+	@touch $@
 
 fuzz: $(INSTALLED) ## Play a million random hands against the second engine (TONK_FUZZ_HANDS=1000000)
 	TONK_FUZZ_WORKERS=$(WORKERS) $(PY) -m pytest -q -s -m slow

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import sys
 from pathlib import Path
 
 USAGE_ERROR, INTERRUPTED = 2, 130
+PACKAGES = {  # by the name to import: all that a run needs to its end, so that none is missed hours later
+    "numpy": "numpy",
+    "numba": "numba",
+    "gymnasium": "gymnasium",
+    "pettingzoo": "pettingzoo",
+    "torch": "torch",
+    "stable_baselines3": "stable-baselines3",
+    "sb3_contrib": "sb3-contrib",
+    "tensorboard": "tensorboard",
+    "onnx": "onnx",
+    "onnxruntime": "onnxruntime",
+    "pydantic": "pydantic",
+    "yaml": "pyyaml",
+    "rich": "rich",
+    "matplotlib": "matplotlib",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -15,6 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_intermixed_args(arguments)
     # Read when torch is loaded. Threads that wait by spinning are several times slower beside any other busy process.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    missing = next((name for name in PACKAGES if importlib.util.find_spec(name) is None), None)
+    if missing is not None:
+        advice = 'install it with  pip install ".[train]"  in the project\'s folder'
+        return _say(f"training needs the package {PACKAGES[missing]}: {advice}", USAGE_ERROR)
     from agents.base import AgentSpecError
     from agents.checkpoint import CheckpointError
     from agents.config import ConfigError
@@ -25,12 +46,10 @@ def main(arguments: list[str] | None = None) -> int:
         _run(options)
     except KeyboardInterrupt:
         return _say("interrupted; go on from the last checkpoint with --resume", INTERRUPTED)
-    except (AgentSpecError, CheckpointError, ConfigError, RuleSetError, RunError) as error:
+    except (AgentSpecError, CheckpointError, ConfigError, FloatingPointError, RuleSetError, RunError) as error:
         return _say(str(error), USAGE_ERROR)
     except OSError as error:
         return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), USAGE_ERROR)
-    except FloatingPointError as error:
-        return _say(str(error), 1)
     return 0
 
 

@@ -1,6 +1,6 @@
 """Lets `python -m agents` run the command line."""
 
 if __name__ == "__main__":
-    from agents.cli import main
+    from agents.start import main
 
     main()

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.table import Table as Grid
 
 from agents.report import versions
+from agents.wording import counted
 from tonk_env.files import atomic_writer
 
 TABLES = 4096  # of a batch: enough that the loop around it does not matter
@@ -171,20 +173,20 @@ def _hands(preset: str) -> Any:
 
 def rate_table(rates: list[Rate], seconds: float, repeats: int) -> Grid:
     """Return the rates as a table."""
-    title = f"Decisions a second: median of {repeats} runs of {seconds:g} s, random play, one process"
-    grid = Grid(title=title, title_justify="left")
-    grid.add_column("door")
-    grid.add_column("rules")
+    title = f"Decisions a second: median of {counted(repeats, 'run')} of {seconds:g} s, random play, one process"
+    grid = Grid(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    grid.add_column("door", overflow="fold")
+    grid.add_column("rules", no_wrap=True)
     for heading in ("players", "median", "least", "most"):
-        grid.add_column(heading, justify="right")
+        grid.add_column(heading, justify="right", no_wrap=True)
     for rate in rates:
         numbers = (rate.median, min(rate.runs), max(rate.runs))
         grid.add_row(rate.door, rate.rules, str(rate.players), *(f"{number:,.0f}" for number in numbers))
     return grid
 
 
-def write_rates(rates: list[Rate], path: str | os.PathLike[str], seconds: float, repeats: int) -> None:
-    """Write the rates with machine and versions as JSON."""
+def rates_text(rates: list[Rate], seconds: float, repeats: int) -> str:
+    """Return the rates with machine and versions as JSON text."""
     data = {
         "bench": 1,
         "unit": "decisions a second",
@@ -198,9 +200,13 @@ def write_rates(rates: list[Rate], path: str | os.PathLike[str], seconds: float,
             for rate in rates
         ],
     }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def write_rates(rates: list[Rate], path: str | os.PathLike[str], seconds: float, repeats: int) -> None:
+    """Write the rates with machine and versions as JSON."""
     with atomic_writer(path) as stream:
-        json.dump(data, stream, indent=1)
-        stream.write("\n")
+        stream.write(rates_text(rates, seconds, repeats))
 
 
 def _processor() -> str:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Protocol
 
 from stable_baselines3.common.callbacks import BaseCallback
 
+from agents.progress import Display
+from agents.runs import read_evaluations
+
 
 class Hooks(Protocol):
-    """What the trainer does when the loop passes by."""
+    """What the trainer does when the loop passes by, and where it shows and keeps what came out."""
+
+    folder: Path
+    display: Display
+
+    def share_used(self, step: int) -> float:
+        """Return the share of the budget used after that many decisions."""
 
     def between_iterations(self, step: int) -> None:
         """Called with the decisions so far when an update is finished and the next rollout has not begun."""
@@ -55,6 +65,12 @@ class TrainingCallback(BaseCallback):
         super().__init__()
         self.hooks = hooks
         self.clocks = clocks
+
+    def _on_training_start(self) -> None:
+        """Show where the run stands, which after a stop is not its beginning."""
+        lines = read_evaluations(self.hooks.folder)
+        step = self.num_timesteps
+        self.hooks.display.go_on(step, self.hooks.share_used(step), lines[-1]["payoffs"] if lines else None)
 
     def _on_rollout_start(self) -> None:
         self.clocks.switch(None)

@@ -14,6 +14,7 @@ from tonk_env.rules import RuleSet, RuleSetError
 
 CARD_FORMAT = 1
 CARD_KEY = "tonk"  # of the ONNX metadata
+REQUIRED = ("rules", "rules_fingerprint", "num_players", "spaces", "fingerprint", "weights")
 
 
 class OpponentFileError(AgentSpecError):
@@ -23,7 +24,10 @@ class OpponentFileError(AgentSpecError):
 def make_card(
     rules: RuleSet, num_players: int, provenance: Mapping[str, Any], strength: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return a card. ``provenance`` says how the opponent was made, ``strength`` what was measured, both plain data."""
+    """Return a card. ``provenance`` says how the opponent was made, ``strength`` what was measured, both plain data.
+
+    What tells the weights apart, ``weights``, is added when the file is written.
+    """
     game = describe_game(rules, num_players)
     return {
         "format": CARD_FORMAT,
@@ -66,7 +70,7 @@ def read_card(text: str, source: str) -> dict[str, Any]:
         raise OpponentFileError(
             f"{source}: its card is of format {card.get('format')!r}; this version reads format {CARD_FORMAT}"
         )
-    missing = [key for key in ("rules", "rules_fingerprint", "num_players", "spaces", "fingerprint") if key not in card]
+    missing = [key for key in REQUIRED if key not in card]
     if missing:
         raise OpponentFileError(f"{source}: its card lacks {missing[0]!r}")
     game = {key: card[key] for key in ("rules", "rules_fingerprint", "num_players", "spaces")}
@@ -89,7 +93,7 @@ def check_card(card: Mapping[str, Any], rules: RuleSet, num_players: int, source
     if card["num_players"] != num_players:
         raise OpponentFileError(f"{source} plays at tables of {card['num_players']}, not of {num_players}")
     if card["rules_fingerprint"] != wanted["rules_fingerprint"]:
-        raise OpponentFileError(f"{source} plays by other rules: {_rule_difference(card['rules'], rules)}")
+        raise OpponentFileError(f"{source} plays by other rules: {rule_difference(card['rules'], rules)}")
     for name in ("observation", "action"):
         theirs, ours = card["spaces"].get(name, {}), wanted["spaces"][name]
         for part in ours:
@@ -99,7 +103,7 @@ def check_card(card: Mapping[str, Any], rules: RuleSet, num_players: int, source
                 )
 
 
-def _rule_difference(theirs: Any, rules: RuleSet) -> str:
+def rule_difference(theirs: Any, rules: RuleSet) -> str:
     """Say which options differ, as `option` theirs (here ours)."""
     try:
         other = RuleSet.from_dict(theirs)

@@ -12,14 +12,13 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from agents.extras import OWN_PACKAGES, missing_package
+
 USAGE_ERROR = 2
 INTERRUPTED = 130
-OWN_PACKAGES = ("tonk_env", "agents")
 ClickException: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
-Specs = Annotated[
-    list[str], typer.Argument(metavar="SPEC...", help="Agents: random, greedy, drop:N, a run folder, FILE.onnx.")
-]
+Specs = Annotated[list[str], typer.Argument(metavar="SPEC...", help="Agents: random, greedy, drop:N, a run folder, FILE.onnx.")]
 Preset = Annotated[
     str | None,
     typer.Option("--rules", metavar="PRESET", help="Rule set; else that of an exported opponent, else points."),
@@ -30,7 +29,9 @@ Options = Annotated[
 ]
 EVALUATION_SEED = 1_000_000  # not the 0 that training starts from: its deals would be known ones
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the decks and of agents that draw at random.")]
-JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result with all its inputs.")]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the result with all its inputs (-: print it).")
+]
 RecordFile = Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="Recorded hands, one a line.")]
 
 
@@ -61,8 +62,8 @@ def explain(error: Exception) -> str | None:
         return _one_line(error.format_message())
     if type(error).__module__.partition(".")[0] in OWN_PACKAGES:
         return _one_line(str(error))
-    if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] not in OWN_PACKAGES:
-        return f"this command needs the package {error.name}: install the extras, as in pip install 'tonk-env[all]'"
+    if isinstance(error, ModuleNotFoundError):
+        return missing_package(error)
     if isinstance(error, OSError):
         return _one_line(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
     return None
@@ -194,7 +195,7 @@ def export(
 
 @app.command()
 def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE.onnx", help="Exported opponent.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.onnx|RUN", help="Exported opponent, or the run folder it is in.")],
     json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:
     """Print the card of an exported opponent: rules, spaces, where it comes from and how strong it is."""
@@ -219,7 +220,7 @@ def play(
 
 
 def main() -> NoReturn:
-    """Run the command line; the entry point of `tonk`."""
+    """Run the command line and leave the process."""
     app(prog_name="tonk")
     raise AssertionError("the command line leaves the process itself")
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.cli_options import console, game_from
+import typer
+
+from agents.cli_options import STDOUT, check_output, console, game_from
 from agents.cli_progress import ProgressBar
-from tonk_env.files import check_writable
+from agents.extras import require
+from agents.wording import counted
 
 
 def run_evaluation(
@@ -28,36 +31,41 @@ def run_evaluation(
     from agents.evaluate import evaluate, unit_of
     from agents.plots import check_format
 
-    for path in (json_file, plot_file):
-        if path is not None:
-            check_writable(path)
+    check_output(None if json_file == STDOUT else json_file)
+    check_output(plot_file)
     if plot_file is not None:
         check_format(plot_file)
+        require("matplotlib")
+    if ratings:
+        require("openskill")
     rules, players = game_from(preset, settings, players, specs, len(specs) if together else None)
-    noun = {"hand": "hands", "match": "matches"}[unit_of(rules).episode]
+    noun = unit_of(rules).episode
     with ProgressBar("evaluating", noun) as progress:
         result = evaluate(
             list(specs), rules, players, deals, seed, progress,
             together=together, ratings=ratings, batch_tables=batch_tables,
         )  # fmt: skip
     if json_file is not None:
-        result.to_json(json_file)
+        text = result.to_json(None if json_file == STDOUT else json_file)
+        if json_file == STDOUT:
+            typer.echo(text, nl=False)
     if plot_file is not None:
         result.plot(plot_file)
-    screen = console()
+    screen = console(stderr=json_file == STDOUT)
     screen.print(result.table())
     rate = result.episodes / result.seconds
-    screen.print(f"{result.episodes:,} {noun} in {result.seconds:.1f} s ({rate:,.0f} a second)")
+    screen.print(f"{counted(result.episodes, noun)} in {result.seconds:.1f} s ({rate:,.0f} a second)")
 
 
 def run_bench(json_file: Path | None, seconds: float, repeats: int) -> None:
     """Measure, print the rates and write them down."""
-    from agents.bench import measure_all, rate_table, write_rates
+    from agents.bench import measure_all, rate_table, rates_text, write_rates
 
-    if json_file is not None:
-        check_writable(json_file)
-    with ProgressBar("measuring", "runs") as progress:
+    check_output(None if json_file == STDOUT else json_file)
+    with ProgressBar("measuring", "run") as progress:
         rates = measure_all(seconds, repeats, progress)
-    if json_file is not None:
+    if json_file == STDOUT:
+        typer.echo(rates_text(rates, seconds, repeats), nl=False)
+    elif json_file is not None:
         write_rates(rates, json_file, seconds, repeats)
-    console().print(rate_table(rates, seconds, repeats))
+    console(stderr=json_file == STDOUT).print(rate_table(rates, seconds, repeats))

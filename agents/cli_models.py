@@ -11,8 +11,7 @@ import typer
 from rich.table import Table as Grid
 from rich.text import Text
 
-from agents.cli_options import console
-from tonk_env.files import check_writable
+from agents.cli_options import check_output, console
 
 CARD_ORDER = ("rules", "num_players", "strength", "provenance")  # what people ask first
 
@@ -21,7 +20,7 @@ def run_export(run: Path, output: Path) -> None:
     """Export the best policy of a run, or one checkpoint, and say what was written."""
     from agents.exporting import export_run
 
-    check_writable(output)
+    check_output(output)
     export_run(run, output)
     console().print(f"wrote {output} ({output.stat().st_size:,} bytes)", markup=False)
 
@@ -30,15 +29,18 @@ def print_card(file: Path, as_json: bool) -> None:
     """Print the card of an opponent: as JSON text, or as a table of its entries."""
     from agents.card import read_card
     from agents.onnx_file import read_opponent
+    from agents.specs import parse_spec
 
+    if file.is_dir():
+        file = parse_spec(str(file)).path or file
     data, text = read_opponent(file)
     card = read_card(text, str(file))
     if as_json:
         typer.echo(json.dumps(card, indent=1))
         return
     grid = Grid(title=Text(f"{file} ({len(data):,} bytes)"), title_justify="left", show_header=False)
-    grid.add_column("entry", no_wrap=True)
-    grid.add_column("value")
+    grid.add_column("entry", overflow="fold")
+    grid.add_column("value", overflow="fold")
     card.get("provenance", {}).pop("config", None)
     for entry, value in entries({key: card[key] for key in CARD_ORDER if key in card} | card):
         grid.add_row(Text(entry), Text(value))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from tonk_env.files import check_writable
 from tonk_env.rules import OPTIONS, RuleSet, RuleSetError, make_rules
 
-PIPE_WIDTH = 160  # columns where there is no terminal to ask
+STDOUT = Path("-")  # as the name of a file to write
+PIPE_WIDTH = 80  # columns where there is no terminal to ask and COLUMNS is not set
 
 
 def rules_from(preset: str | RuleSet, settings: Sequence[str]) -> RuleSet:
@@ -85,9 +90,25 @@ def _card_of(specs: Sequence[str]) -> tuple[RuleSet, int] | None:
     return None
 
 
+def check_output(path: Path | None) -> None:
+    """Refuse early what cannot be written; ``-`` is for the commands that say so. Raises OSError with a sentence."""
+    if path == STDOUT:
+        raise OSError("cannot write to -: only --json FILE may be -, which prints the result; give the name of a file")
+    if path is not None:
+        check_writable(path)
+
+
 def console(stderr: bool = False) -> Any:
-    """Return the rich console of this process; wide tables are not squeezed when the output goes to a file."""
+    """Return the rich console of this process, as wide as the terminal, or as COLUMNS or 80 where there is none."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else PIPE_WIDTH, highlight=False)
+    return Console(file=stream, width=None if stream.isatty() else width(), highlight=False)
+
+
+def width() -> int:
+    """Return the columns to write in: COLUMNS, else those of a terminal at the output, else 80."""
+    if sys.stdout.isatty():
+        return shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isascii() and columns.isdigit() and int(columns) else PIPE_WIDTH

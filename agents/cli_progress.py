@@ -9,12 +9,14 @@ from typing import Any
 
 import typer
 
+from agents.wording import counted, plural
+
 LINE_EVERY = 10.0  # seconds between lines where there is no terminal
 DRAW_EVERY = 0.1  # seconds between two updates of the bar
 
 
 class ProgressBar:
-    """A context in which calling the object with (done, total) shows progress on the error stream."""
+    """A context in which calling the object with (done, total) shows progress on the error stream; ``noun`` is singular."""
 
     def __init__(self, what: str, noun: str) -> None:
         self._what, self._noun = what, noun
@@ -28,26 +30,29 @@ class ProgressBar:
             self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:
             self._bar.stop()
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Show that ``done`` of ``total`` (None: nobody knows) are finished; cheap enough to be called often."""
+        """Show that ``done`` of ``total`` (None: nobody knows) are finished; cheap enough to be called often.
+
+        Rates count from the last call with ``done`` 0, which says that preparations, such as compiling, are over.
+        """
         now = time.monotonic()
+        if done == 0:
+            self._started = now
         wait = DRAW_EVERY if self._bar is not None else LINE_EVERY
         if now - self._shown < wait and done != total:
             return
         self._shown = now
         rate = done / max(now - self._started, 1e-9)
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total, rate=f"{done:,} {self._noun}, {rate:,.0f}/s")
+            self._bar.update(self._task, completed=done, total=total, rate=f"{counted(done, self._noun)}, {rate:,.0f}/s")
         elif done != total:
-            of = "" if total is None else f" of {total:,}"
+            of = counted(done, self._noun) if total is None else f"{done:,} of {counted(total, self._noun)}"
             left = "" if total is None or not done else f", {(total - done) / rate:,.0f} s left"
-            typer.echo(f"{self._what}: {done:,}{of} {self._noun}, {rate:,.0f} a second{left}", err=True)
+            typer.echo(f"{self._what}: {of}, {rate:,.0f} a second{left}", err=True)
 
 
 def _rich_bar(what: str, noun: str) -> tuple[Any, Any]:
@@ -61,4 +66,4 @@ def _rich_bar(what: str, noun: str) -> tuple[Any, Any]:
         TextColumn("{task.fields[rate]}"), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
     bar = Progress(*columns, console=console(stderr=True), transient=True)
-    return bar, bar.add_task(what, total=None, rate=f"– {noun}/s")
+    return bar, bar.add_task(what, total=None, rate=f"– {plural(noun)}/s")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import typer
 
-from agents.cli_options import game_from
+from agents.cli_options import check_output, game_from
 from agents.cli_progress import ProgressBar
-from tonk_env.files import check_writable
+from agents.wording import counted
 from tonk_env.records import RecordError, read_records, write_records
 from tonk_env.replay import Checker, Replay
 from tonk_env.table import HandResult, Table
@@ -27,23 +27,23 @@ def run_record(
     """Play hands and write them; the file appears when the last one is played."""
     from agents.recording import record_hands
 
-    check_writable(output)
+    check_output(output)
     rules, players = game_from(preset, settings, players, specs, len(specs) if len(specs) > 1 else None)
-    with ProgressBar("recording", "hands") as progress:
+    with ProgressBar("recording", "hand") as progress:
         written = write_records(output, record_hands(specs, rules, players, hands, seed, progress))
-    typer.echo(f"wrote {written:,} hands to {output}")
+    typer.echo(f"wrote {counted(written, 'hand')} to {output}")
 
 
 def run_check(file: Path, hand: int | None) -> None:
     """Replay every hand of a file, or one, and say that they are as written; RecordError for the first that is not."""
     checker, hands = Checker(), 0
-    with ProgressBar("checking", "hands") as progress:
+    with ProgressBar("checking", "hand") as progress:
         for line, record in _select(file, hand):
             with _At(file, line):
                 checker.check(record)
             hands += 1
             progress(hands, None)
-    typer.echo(f"{file}: {hands:,} {'hand replays' if hands == 1 else 'hands replay'} exactly")
+    typer.echo(f"{file}: {counted(hands, 'hand')} {'replays' if hands == 1 else 'replay'} exactly")
 
 
 def run_replay(file: Path, hand: int | None, seat: int | None) -> None:
@@ -101,7 +101,7 @@ def _select(file: Path, hand: int | None) -> Iterator[tuple[int, HandResult]]:
         if line == hand:
             return
     if hand is not None:
-        raise RecordError(f"{file} has {lines:,} hands; there is no hand {hand:,}")
+        raise RecordError(f"{file} has {counted(lines, 'hand')}; there is no hand {hand:,}")
     if not lines:
         raise RecordError(f"{file} holds no hands")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -14,17 +15,17 @@ from tonk_env.rules import PRESETS, RuleSet, preset_info
 
 def print_presets() -> None:
     """Print every preset with its players and what it is."""
-    grid = Grid(title="Rule sets", title_justify="left")
-    for heading in ("preset", "players", "cards", "settlement", "match", "what it is"):
-        grid.add_column(heading, no_wrap=heading == "preset")
+    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for heading in ("preset", "players", "what it is", "cards", "settlement", "match"):
+        grid.add_column(heading, overflow="fold")
     for name, rules in PRESETS.items():
         least, most = rules.min_players, rules.max_players
         players = f"{least}–{most}" if least < most else str(least)
-        grid.add_row(name, players, f"{rules.hand_size} of {rules.deck_size}", rules.settlement, match_words(rules),
-                     preset_info(name).description)  # fmt: skip
+        cards = f"{rules.hand_size} of {rules.deck_size}"
+        grid.add_row(name, players, preset_info(name).title, cards, rules.settlement, match_words(rules))
     screen = console()
     screen.print(grid)
-    screen.print("`tonk rules PRESET` prints the sheet of one; `--set KEY=VALUE` changes an option anywhere.")
+    screen.print("\n`tonk rules PRESET` tells all about one; `--set KEY=VALUE` changes an option anywhere.")
 
 
 def print_sheet(preset: str, settings: Sequence[str]) -> None:
@@ -35,13 +36,14 @@ def print_sheet(preset: str, settings: Sequence[str]) -> None:
     screen.print(Text(f"{rules.preset}: {about.title}", style="bold"))
     screen.print(Text(about.description))
     screen.print(Text(about.note, style="dim"))
-    grid = Grid(caption="values in bold differ from `points`", caption_justify="left")
-    for heading in ("clause", "option", "value", "meaning", "allowed"):
-        grid.add_column(heading, no_wrap=heading in ("clause", "option"))
+    grid = Grid(box=SIMPLE_HEAD, padding=(0, 1), caption="values in bold differ from `points`", caption_justify="left")
+    for heading in ("option", "value", "meaning, (clause), what is allowed"):
+        grid.add_column(heading, overflow="fold", no_wrap=heading == "option")
     for line in rules.sheet():
         changed = "bold" if line.value != line.default else ""
         value = Text(value_words(line.value), style=changed)
-        grid.add_row(line.clause, line.option, value, line.doc, Text(line.allowed))
+        meaning = Text.assemble(f"{line.doc} ({line.clause})\n", (line.allowed, "dim"))
+        grid.add_row(line.option, value, meaning)
     screen.print(grid)
     screen.print(f"fingerprint {rules.fingerprint()}")
 

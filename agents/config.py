@@ -240,6 +240,11 @@ def dump_config(config: TrainConfig) -> str:
     return str(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True))
 
 
+def settings_of(config: TrainConfig) -> dict[str, Any]:
+    """Return the value of every setting by its dotted key."""
+    return {key: value for key, value, _ in _describe(config, ())}
+
+
 def describe_config() -> list[tuple[str, Any, str]]:
     """Return (dotted key, default, meaning) of every setting, in order; the documentation's table is made of it."""
     return list(_describe(TrainConfig(), ()))

@@ -18,6 +18,7 @@ from agents.seatings import LineUp, cluster_means, line_ups
 from agents.specs import make_agent
 from agents.statistics import Estimate, estimate
 from tonk_env.rules import RuleSet, make_rules
+from tonk_env.warmup import compile_batch
 
 if TYPE_CHECKING:
     import os
@@ -160,9 +161,9 @@ def evaluate(
     By default each player meets each other one: with two seats head to head, with more seats as the only one of its
     kind in a field of the other. ``pairs`` names the (player, opponent) pairs to play instead of all; ``together``
     seats all of them at one table. Deal d is the deck (seed, d) in every line-up, and is played in all seatings.
-    ``progress`` is called with the episodes finished and to be played. ``batch_tables`` tables are in play at once; for
-    agents that draw at random it decides, with ``seed``, what they draw. Raises ``EvaluationError``, ``AgentSpecError``
-    or ``RuleSetError``.
+    ``progress`` is called with the episodes finished and to be played, first with 0 when the engine is ready.
+    ``batch_tables`` tables are in play at once; for agents that draw at random it decides, with ``seed``, what they
+    draw. Raises ``EvaluationError``, ``AgentSpecError`` or ``RuleSetError``.
     """
     rules = make_rules(rules)
     num_players = rules.check_players(num_players)
@@ -172,6 +173,7 @@ def evaluate(
         agent.seed(_agent_seed(seed, at))
     plan = line_ups(len(agents), num_players, pairs, together)
     outcomes = Outcomes(len(agents))
+    compile_batch()  # before the clock starts
     started = time.perf_counter()
     samples = _play(agents, plan, rules, deals, seed, batch_tables, outcomes, progress)
     return Evaluation(
@@ -228,6 +230,7 @@ def _play(
         if progress is not None:
             progress(done, total)
 
+    finished(0)
     samples: dict[tuple[int, int], NDArray[np.float64]] = {}
     for line_up in plan:
         step = max(1, batch_tables // len(line_up.seatings))

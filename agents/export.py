@@ -18,6 +18,7 @@ from agents.base import AgentSpecError
 from agents.card import CARD_KEY, OpponentFileError
 from agents.network import ILLEGAL, Network
 from agents.onnx_agent import OnnxAgent
+from agents.onnx_file import weights_digest
 from tonk_env.files import atomic_writer
 
 __all__ = ["OnnxAgent", "OpponentFileError", "export_policy"]
@@ -34,14 +35,19 @@ def export_policy(policy: Network, path: str | os.PathLike[str], card: Mapping[s
     """Write the network with its card (see ``agents.card.make_card``) to ``path``, whole or not at all.
 
     Inputs ``observation`` int8[B, O] and ``action_mask`` int8[B, A]; outputs ``logits`` float32[B, A] (-1e9 where
-    illegal) and ``value`` float32[B]. Raises ``AgentSpecError`` if the network does not fit the card's spaces, ``OSError``
-    if the file cannot be written.
+    illegal) and ``value`` float32[B]. Raises ``AgentSpecError`` if the name does not end in .onnx, if the network does not
+    fit the card's spaces or has weights that are not finite, and ``OSError`` if the file cannot be written.
     """
+    if Path(path).suffix != ".onnx":
+        raise AgentSpecError(f"{path} cannot be the file of an opponent: give it a name that ends in .onnx")
     spaces = card["spaces"]
     sizes = spaces["observation"]["size"], spaces["action"]["size"]
     if policy.sizes != sizes:
         raise AgentSpecError(f"a network of {policy.sizes} inputs and actions cannot play a game of {sizes}")
+    if not all(bool(torch.isfinite(weights).all()) for weights in policy.parameters()):
+        raise AgentSpecError(f"{path} is not written: the network's weights are not finite, its training diverged")
     model = _model(policy, *sizes)
+    card = {**card, "weights": weights_digest(model.SerializeToString())}
     model.doc_string = DESCRIPTION
     helper.set_model_props(model, {CARD_KEY: json.dumps(card, sort_keys=True)})
     onnx.checker.check_model(model, full_check=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import Actions, Masks, Observations, Rows
+from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
+from agents.card import rule_difference
 from tonk_env.batch import DROP, GREEDY, RANDOM, choose_from_observations
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet
@@ -21,6 +22,7 @@ class Heuristic:
     """A compiled player. ``compiled`` lets a batch play it inside its own loop; ``act`` plays the same from observations."""
 
     def __init__(self, rules: RuleSet, num_players: int, kind: str, param: int = 0, seed: int = 0) -> None:
+        self.rules, self.num_players = rules, num_players
         self.layout = ObservationLayout(rules, num_players)
         self.name = f"{kind}:{param}" if kind == "drop" else kind
         self.compiled: tuple[int, int] | None = (KINDS[kind], param)
@@ -32,6 +34,14 @@ class Heuristic:
         actions = choose_from_observations(self.layout, *self.compiled, observations, masks, self.key, self.counter)
         self.counter += len(actions)
         return actions
+
+    def check_game(self, rules: RuleSet, num_players: int) -> None:
+        """Raise ``AgentSpecError`` for a game other than the one this player was made for."""
+        if num_players != self.num_players:
+            raise AgentSpecError(f"agent {self.name!r} was made for tables of {self.num_players}, not of {num_players}")
+        if rules != self.rules:
+            difference = rule_difference(self.rules.to_dict(), rules)
+            raise AgentSpecError(f"agent {self.name!r} was made for other rules: {difference}")
 
     def reset(self, rows: Rows | None = None) -> None:
         """Do nothing: these players remember nothing between moves."""

@@ -35,6 +35,12 @@ def measure(
     return {spec: result.against(0, place) for place, spec in enumerate(opponents, 1)}
 
 
+def yardstick(config: TrainConfig) -> dict[str, Any]:
+    """Return what a score depends on besides the policy, as plain data: scores of different ones do not compare."""
+    setting = config.evaluation
+    return {"opponents": setting.opponents, "deals": setting.deals, "seed": setting.seed, "play": setting.play}
+
+
 def score(payoffs: dict[str, Estimate]) -> float:
     """Return the number by which policies are compared: the payoff against the opponent that is hardest to beat."""
     return min(estimate.mean for estimate in payoffs.values())

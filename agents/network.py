@@ -14,9 +14,12 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from agents.base import Actions, Masks, Observations, Rows
+from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
 from agents.config import NetworkConfig
-from agents.sampling import best, draw
+from agents.sampling import DIVERGED, LARGEST, best, draw
+from tonk_env.actions import num_actions
+from tonk_env.observation import ObservationLayout
+from tonk_env.rules import RuleSet
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
 ILLEGAL = -1e9  # logit of an action outside the mask
@@ -79,11 +82,11 @@ class TonkPolicy(MaskableActorCriticPolicy):
         logits = self.action_net(self.mlp_extractor.forward_actor(features))
         if masks is None:
             everything = torch.arange(logits.shape[1], device=logits.device).expand(logits.shape)
-            return everything, _finite(torch.log_softmax(logits, dim=1))
+            return everything, torch.log_softmax(_finite(logits), dim=1)
         actions = _legal_actions(torch.as_tensor(masks, device=logits.device).reshape(logits.shape))
         filled = actions < 0
-        legal_logits = logits.gather(1, actions.clamp(min=0)).masked_fill(filled, ILLEGAL)
-        return actions, _finite(torch.log_softmax(legal_logits, dim=1))
+        legal_logits = _finite(logits.gather(1, actions.clamp(min=0))).masked_fill(filled, ILLEGAL)
+        return actions, torch.log_softmax(legal_logits, dim=1)
 
 
 class Network(nn.Module):
@@ -114,6 +117,13 @@ class Network(nn.Module):
         assert isinstance(last, nn.Linear)
         return first.in_features, last.out_features
 
+    def is_sound(self, observations: Observations) -> bool:
+        """Whether all weights are finite, and what comes out for int8[B, O] is of a size to calculate with."""
+        with torch.inference_mode():
+            inputs = torch.from_numpy(np.ascontiguousarray(observations)).to(self.device).float()
+            finite = all(bool(torch.isfinite(part).all()) for part in self.parameters())
+            return finite and all(bool((part.abs() <= LARGEST).all()) for part in self(inputs))
+
     def logits(self, observations: Observations) -> NDArray[np.float32]:
         """Return raw logits float32[B, A] for int8[B, O], without gradients."""
         with torch.inference_mode():
@@ -137,6 +147,14 @@ class NetworkAgent:
         if self.greedy:
             return best(logits, masks)
         return draw(logits, masks, self.generator.random(len(logits), dtype=np.float32))
+
+    def check_game(self, rules: RuleSet, num_players: int) -> None:
+        """Raise ``AgentSpecError`` for a game whose spaces are of other sizes than the network."""
+        sizes = ObservationLayout(rules, num_players).size, num_actions(rules)
+        if sizes != self.network.sizes:
+            raise AgentSpecError(
+                f"agent {self.name!r} is a network of {self.network.sizes} inputs and actions, this game has {sizes}"
+            )
 
     def reset(self, rows: Rows | None = None) -> None:
         """Do nothing: the observation holds all that a policy remembers."""
@@ -227,8 +245,8 @@ def _legal_actions(masks: torch.Tensor) -> torch.Tensor:
     return actions
 
 
-def _finite(log_probs: torch.Tensor) -> torch.Tensor:
-    """The same tensor, once it is known to hold numbers."""
-    if not bool(torch.isfinite(log_probs).all()):
-        raise FloatingPointError("the policy's logits are not finite: training diverged; lower ppo.learning_rate")
-    return log_probs
+def _finite(logits: torch.Tensor) -> torch.Tensor:
+    """The same tensor, once it is known to hold numbers of a size to calculate with."""
+    if not bool((logits.detach().abs() <= LARGEST).all()):
+        raise FloatingPointError(DIVERGED)
+    return logits

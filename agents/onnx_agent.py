@@ -54,9 +54,16 @@ class OnnxAgent:
     def act(self, observations: Observations, masks: Masks, rows: Rows | None = None) -> Actions:
         """Return int64[B], one legal action for each of int8[B, O] observations with int8[B, A] masks."""
         logits = self._session.run(["logits"], {"observation": observations, "action_mask": masks})[0]
-        if self.greedy:
-            return best(logits, masks)
-        return draw(logits, masks, self.generator.random(len(logits), dtype=np.float32))
+        try:
+            if self.greedy:
+                return best(logits, masks)
+            return draw(logits, masks, self.generator.random(len(logits), dtype=np.float32))
+        except FloatingPointError:
+            raise OpponentFileError(f"{self.name} cannot play: its logits are not finite numbers, or beyond 1e8") from None
+
+    def check_game(self, rules: RuleSet, num_players: int) -> None:
+        """Raise ``OpponentFileError`` for a game other than the one on the card, naming what differs."""
+        check_card(self.card, rules, num_players, self.name)
 
     def evaluate(self, observations: Observations, masks: Masks) -> tuple[np.ndarray, np.ndarray]:
         """Return logits float32[B, A] (-1e9 where illegal) and expected rewards float32[B]."""
@@ -76,7 +83,9 @@ def _open_session(data: bytes, source: str) -> Any:
     try:
         import onnxruntime
     except ImportError:
-        raise AgentSpecError(f"{source} needs the package onnxruntime: install it with `pip install tonk-env[play]`") from None
+        raise AgentSpecError(
+            f'{source} needs the package onnxruntime: install it with `pip install ".[play]"` in the project\'s folder'
+        ) from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

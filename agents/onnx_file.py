@@ -7,8 +7,12 @@ neither the onnx package nor its parser is needed.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
+
+import numpy as np
 
 from agents.card import CARD_KEY, OpponentFileError
 
@@ -20,7 +24,9 @@ MODEL_GRAPH, MODEL_OPSET, MODEL_METADATA, MODEL_TRAINING, MODEL_FUNCTIONS = 7, 8
 GRAPH_NODE, GRAPH_INITIALIZER, GRAPH_SPARSE = 1, 5, 15
 NODE_ATTRIBUTE, NODE_DOMAIN = 5, 7
 ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_TENSORS, ATTRIBUTE_GRAPHS = 5, 6, 10, 11
+TENSOR_TYPE, TENSOR_FLOATS, TENSOR_NAME, TENSOR_RAW, TENSOR_DOUBLES = 2, 4, 8, 9, 10
 TENSOR_EXTERNAL, TENSOR_LOCATION = 13, 14
+FLOAT_TYPES = {1: "<f4", 10: "<f2", 11: "<f8"}  # by number of the data type, as raw bytes
 OPSET_DOMAIN = 1
 ENTRY_KEY, ENTRY_VALUE = 1, 2
 STANDARD_DOMAINS = (b"", b"ai.onnx")
@@ -29,7 +35,10 @@ Field = tuple[int, int, bytes | int]
 
 
 def read_opponent(path: Path) -> tuple[bytes, str]:
-    """Return the bytes of an exported opponent and the text of its card. Raises ``OpponentFileError`` for anything else."""
+    """Return the bytes of an exported opponent and the text of its card. Raises ``OpponentFileError`` for anything else.
+
+    Weights that are not the card's, or are not finite, count as damage.
+    """
     data = _read(path)
     try:
         metadata = _inspect(data, str(path))
@@ -40,9 +49,38 @@ def read_opponent(path: Path) -> tuple[bytes, str]:
     if CARD_KEY.encode() not in metadata:
         raise OpponentFileError(f"{path} is not an exported opponent: its metadata holds no card under {CARD_KEY!r}")
     try:
-        return data, metadata[CARD_KEY.encode()].decode("utf-8")
+        text = metadata[CARD_KEY.encode()].decode("utf-8")
     except UnicodeDecodeError:
         raise OpponentFileError(f"{path}: the card in its metadata is damaged, it is not UTF-8") from None
+    _check_weights(data, text, str(path))
+    return data, text
+
+
+def weights_digest(data: bytes) -> str:
+    """Return the SHA-256, 64 hex digits, of the weights (in the order of their names) and the operators of a model."""
+    graph = next(_bytes(value) for number, _, value in _fields(data) if number == MODEL_GRAPH)
+    fields = [(number, _bytes(value)) for number, _, value in _fields(graph) if number in (GRAPH_NODE, GRAPH_INITIALIZER)]
+    weights = sorted((_tensor_name(value), value) for number, value in fields if number == GRAPH_INITIALIZER)
+    parts = [value for _, value in weights] + [value for number, value in fields if number == GRAPH_NODE]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _check_weights(data: bytes, card: str, source: str) -> None:
+    """Refuse weights that are not those of the card. A card that cannot be read is left to ``read_card``."""
+    try:
+        promised = json.loads(card).get("weights")
+    except (ValueError, AttributeError):
+        return
+    if promised is not None and promised != weights_digest(data):
+        raise OpponentFileError(f"{source} is damaged: its weights are not those its card was written for")
+
+
+def _tensor_name(data: bytes) -> bytes:
+    return next((_bytes(value) for number, _, value in _fields(data) if number == TENSOR_NAME), b"")
 
 
 def _read(path: Path) -> bytes:
@@ -102,9 +140,19 @@ def _check_node(data: bytes, source: str) -> None:
 
 
 def _check_tensor(data: bytes, source: str) -> None:
+    kind = 0
+    numbers: list[tuple[int, bytes]] = []
     for number, _, value in _fields(data):
         if number == TENSOR_EXTERNAL or (number == TENSOR_LOCATION and value):
             raise OpponentFileError(f"{source} is refused: it keeps weights in another file")
+        if number == TENSOR_TYPE and isinstance(value, int):
+            kind = value
+        elif number in (TENSOR_RAW, TENSOR_FLOATS, TENSOR_DOUBLES):
+            numbers.append((number, _bytes(value)))
+    for number, content in numbers:
+        dtype = {TENSOR_FLOATS: "<f4", TENSOR_DOUBLES: "<f8"}.get(number) or FLOAT_TYPES.get(kind)
+        if dtype is not None and not np.isfinite(np.frombuffer(content, dtype)).all():
+            raise OpponentFileError(f"{source} is refused: it holds weights that are not finite numbers")
 
 
 def _check_domain(domains: list[bytes | int], source: str) -> None:

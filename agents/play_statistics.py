@@ -42,7 +42,10 @@ class PlayStatistics:
         self.caught += int((drops & ((names == Ending.CAUGHT) | (names == Ending.TUNK_CAUGHT))).sum())
 
     def add_episodes(self, returns: NDArray[np.float64], kinds: NDArray[np.int64]) -> None:
-        """Count episodes: ``returns`` float64[R] of the learner, ``kinds`` int64[R, N] of its opponents (-1 = itself)."""
+        """Count episodes: ``returns`` float64[R] of the learner, ``kinds`` int64[R, N] of its opponents.
+
+        Seats of kind -1, the learner's own and those of opponents that are no longer known, count for no kind.
+        """
         self.episodes += len(returns)
         self.return_sum += float(returns.sum())
         rows, seats = np.nonzero(kinds >= 0)

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agents.outcomes import ENDINGS
-from agents.report import title
+from agents.report import title, ways
+from agents.wording import short_names
 from tonk_env.files import atomic_writer
-from tonk_env.state import ending_name
 
 if TYPE_CHECKING:
     from agents.evaluate import Evaluation
 
 FORMATS = (".png", ".pdf", ".svg")
-COLOURS = [f"C{number}" for number in range(10)] + ["black"]  # by ending
+PALETTE = "tab20"  # a colour for each way in which a hand ends for a player
 
 
 class PlotError(ValueError):
@@ -48,7 +47,7 @@ def plot_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> Non
     _bars(evaluation, axes[0])
     _ending_bars(evaluation, axes[1])
     figure.suptitle(title(evaluation))
-    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower right", ncols=len(ENDINGS), fontsize=8)
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower right", ncols=6, fontsize=8)
     with atomic_writer(path, "wb") as stream:
         figure.savefig(stream, format=picture, dpi=120)
 
@@ -66,9 +65,10 @@ def _heat_map(evaluation: Evaluation, figure: Any, axis: Any) -> None:
             opponent, player, f"({words})" if unsure else words, ha="center", va="center", fontsize=8,
             color="white" if dark else "black",
         )  # fmt: skip
-    places = range(len(evaluation.names))
-    axis.set_xticks(places, evaluation.names, rotation=30, ha="right")
-    axis.set_yticks(places, evaluation.names)
+    names = short_names(evaluation.names)
+    places = range(len(names))
+    axis.set_xticks(places, names, rotation=30, ha="right")
+    axis.set_yticks(places, names)
     field = "opponent" if evaluation.num_players == 2 else f"field of {evaluation.num_players - 1}"
     axis.set(title=f"{evaluation.unit.reward} (brackets: inconclusive)", xlabel=field, ylabel="agent")
     figure.colorbar(image, ax=axis, shrink=0.8)
@@ -80,26 +80,36 @@ def _bars(evaluation: Evaluation, axis: Any) -> None:
         half = entry.half_width if np.isfinite(entry.half_width) else 0.0
         axis.barh(player, entry.mean, xerr=half, capsize=4, color="tab:blue" if entry.mean >= 0 else "tab:red")
     axis.axvline(0, color="black", linewidth=0.8)
-    axis.set_yticks(range(len(evaluation.names)), evaluation.names)
+    axis.set_yticks(range(len(evaluation.names)), short_names(evaluation.names))
     axis.invert_yaxis()
     axis.set(title="mean over all opponents, 95 % interval", xlabel=evaluation.unit.reward)
 
 
+def way_colours() -> dict[str, Any]:
+    """Return a colour for each way a hand can end for a player, by its words: catching is not being caught."""
+    from matplotlib import colormaps
+
+    names = dict.fromkeys(words for won in (True, False) for words, _, _ in ways(won))
+    return {name: colormaps[PALETTE](at % 20) for at, name in enumerate(names)}
+
+
 def _ending_bars(evaluation: Evaluation, axis: Any) -> None:
-    """Draw how each agent's hands ended, wins to the right and the rest to the left, by ending."""
-    hands = evaluation.outcomes.hands.sum(axis=2)
-    shares = hands / np.maximum(hands.sum(axis=(1, 2), keepdims=True), 1)
-    right, left = np.zeros(len(shares)), np.zeros(len(shares))
-    places = np.arange(len(shares))
-    for ending in ENDINGS:
-        lost, won = shares[:, int(ending), 0], shares[:, int(ending), 1]
-        if not (lost.any() or won.any()):
-            continue
-        colour = COLOURS[int(ending) % len(COLOURS)]
-        axis.barh(places, won, left=right, color=colour, label=ending_name(ending).replace("_", " "))
-        axis.barh(places, -lost, left=-left, color=colour, alpha=0.55)
-        right, left = right + won, left + lost
+    """Draw how each agent's hands ended, wins to the right and the rest to the left, by the way they ended."""
+    hands = evaluation.outcomes.hands
+    played = np.maximum(hands.sum(axis=(1, 2, 3)), 1)
+    places, colours = np.arange(len(hands)), way_colours()
+    named: set[str] = set()
+    for won in (True, False):
+        reach = np.zeros(len(hands))
+        for words, ending, called in ways(won):
+            part = hands[:, ending, :, int(won)]
+            share = (part.sum(axis=1) if called is None else part[:, called]) / played * (1 if won else -1)
+            if not share.any():
+                continue
+            axis.barh(places, share, left=reach, color=colours[words], label=None if words in named else words)
+            named.add(words)
+            reach = reach + share
     axis.axvline(0, color="black", linewidth=0.8)
-    axis.set_yticks(places, evaluation.names)
+    axis.set_yticks(places, short_names(evaluation.names))
     axis.invert_yaxis()
     axis.set(title="how hands ended", xlabel="share of hands: not won (left), won (right)", xlim=(-1, 1))

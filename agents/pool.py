@@ -92,6 +92,7 @@ class OpponentPool:
     def state(self) -> dict[str, Any]:
         """Return all but the networks, as plain values for JSON."""
         return {
+            "kinds": self.kinds,
             "newest": self.newest,
             "ring": self.ring,
             "active": self.active,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 
 from rich.console import Console, Group
@@ -24,7 +24,7 @@ class Display:
         self.console = console
         self.payoffs = "no evaluation yet"
         self._doing = "starting"
-        self._recent: deque[tuple[float, int, float]] = deque([(time.monotonic(), 0, 0.0)])  # time, decisions, share
+        self._recent: deque[tuple[float, int, float]] = deque()  # time, decisions, share; empty before it is known
         self._shown = 0.0
         columns = (SpinnerColumn(), TextColumn("{task.description:<11}"), BarColumn(), TaskProgressColumn())
         self._progress = Progress(*columns, TextColumn("{task.fields[note]}"), console=console)
@@ -66,9 +66,24 @@ class Display:
             self._recent.popleft()
         self._draw()
 
+    def go_on(self, decisions: int, share: float, payoffs: Mapping[str, Mapping[str, float]] | None = None) -> None:
+        """Start the display where the run stands: decisions and share so far, and the payoffs of its last evaluation.
+
+        ``payoffs`` is as ``evaluation.jsonl`` holds it: ``mean``, ``low`` and ``high`` by opponent. Rates count from here.
+        """
+        self._recent = deque([(time.monotonic(), decisions, share)])
+        if payoffs:
+            halves = {spec: (one["high"] - one["low"]) / 2 for spec, one in payoffs.items()}
+            self.payoffs = "  ".join(f"{spec} {one['mean']:+.3f}±{halves[spec]:.3f}" for spec, one in payoffs.items())
+        self._draw(force=True)
+
     def _draw(self, force: bool = False) -> None:
         now = time.monotonic()
         if not force and now - self._shown < (REDRAW_EVERY if self._live is not None else LINE_EVERY):
+            return
+        if not self._recent:  # no figures to show yet
+            if self._live is not None:
+                self._live.update(Text(self._doing))
             return
         self._shown = now
         (start, before, used), (end, decisions, share) = self._recent[0], self._recent[-1]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import platform
+import string
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.table import Table as Grid
 from rich.text import Text
 
+from agents.wording import counted, rules_title, short_names
 from tonk_env.state import ending_name
 
 if TYPE_CHECKING:
@@ -21,20 +25,33 @@ if TYPE_CHECKING:
 EVIDENCE_FORMAT = 1
 PACKAGES = ("tonk-env", "numpy", "numba", "onnxruntime", "openskill")
 COLOURS = {"better": "green", "worse": "red", "even": "cyan", "inconclusive": "dim"}
-CALL_ENDINGS = {"drop", "caught", "tunk", "tunk_caught"}
+LETTERS = string.ascii_uppercase
+LONGEST_LABEL = 12  # with longer names, or more agents than MOST_NAMED, the tables have letters, to fit in 80 columns
+MOST_NAMED = 4
 
 
 def tables(evaluation: Evaluation) -> Group:
     """Return title, payoffs, ways of winning and losing, and the verdicts in words."""
     parts: list[Any] = [Text(title(evaluation), style="bold"), Text(design(evaluation), style="dim")]
-    parts.append(_payoffs(evaluation))
-    parts.append(_ways(evaluation, won=True))
-    parts.append(_ways(evaluation, won=False))
+    labels = column_labels(evaluation.names)
+    if any(label != name for label, name in zip(labels, evaluation.names, strict=True)):
+        parts += [Text(f"{label} = {name}", overflow="fold") for label, name in zip(labels, evaluation.names, strict=True)]
+    parts.append(_payoffs(evaluation, labels))
+    parts.append(_ways(evaluation, labels, won=True))
+    parts.append(_ways(evaluation, labels, won=False))
     if evaluation.outcomes.uncounted:
-        missing = f"{evaluation.outcomes.uncounted:,} hands settled on the deal, or just before, are in neither table"
+        missing = f"settled on the deal, or just before, and in neither table: {counted(evaluation.outcomes.uncounted, 'hand')}"
         parts.append(Text(missing, style="dim"))
     parts += [Text(line, style=COLOURS[verdict]) for verdict, line in verdicts(evaluation)]
     return Group(*parts)
+
+
+def column_labels(names: Sequence[str]) -> list[str]:
+    """Return what stands for the agents in the tables: their names where these are short, else A, B, C and so on."""
+    short = short_names(names)
+    if max(map(len, short)) <= LONGEST_LABEL and len(names) <= MOST_NAMED:
+        return short
+    return [LETTERS[at] if at < len(LETTERS) else str(at + 1) for at in range(len(names))]
 
 
 def plain_text(renderable: Any, width: int) -> str:
@@ -47,9 +64,8 @@ def plain_text(renderable: Any, width: int) -> str:
 
 def title(evaluation: Evaluation) -> str:
     """Return rules, players, deals and seed in one line."""
-    changed = ", ".join(f"{key}={value}" for key, value in evaluation.rules.to_dict()["set"].items())
-    rules = f"{evaluation.rules.preset} ({changed})" if changed else evaluation.rules.preset
-    return f"{rules} · {evaluation.num_players} players · {evaluation.deals:,} deals · seed {evaluation.seed}"
+    deals = counted(evaluation.deals, "deal")
+    return f"{rules_title(evaluation.rules)} · {evaluation.num_players} players · {deals} · seed {evaluation.seed}"
 
 
 def design(evaluation: Evaluation) -> str:
@@ -63,10 +79,9 @@ def design(evaluation: Evaluation) -> str:
         if evaluation.num_players == 2
         else f"one of the row's agent against {evaluation.num_players - 1} of the column's"
     )
-    episode = {"hand": "hands", "match": "matches"}[unit.episode]
     return (
-        f"{field}; every deal in {seatings} seatings, {evaluation.episodes:,} {episode} in all; mean {unit.reward} "
-        "with its 95 % interval, each deal one cluster"
+        f"{field}; every deal in {counted(seatings, 'seating')}, {counted(evaluation.episodes, unit.episode)} in all; mean "
+        f"{unit.reward} with its 95 % interval, each deal one cluster"
     )
 
 
@@ -104,19 +119,18 @@ def _opponent(evaluation: Evaluation, opponent: int) -> str:
     return evaluation.names[opponent] if many == 1 else f"{many} x {evaluation.names[opponent]}"
 
 
-def _payoffs(evaluation: Evaluation) -> Grid:
+def _payoffs(evaluation: Evaluation, labels: Sequence[str]) -> Grid:
     """Return the payoff matrix with overall mean, share of hands won and rating."""
-    grid = Grid(title="Payoff", title_justify="left", caption_justify="left")
-    grid.add_column("agent")
+    grid = _grid("Payoff", "agent")
     together = evaluation.mode == "together"
     opponents = [] if together else sorted({opponent for _, opponent in evaluation.estimates})
     for opponent in opponents:
-        grid.add_column(f"against {evaluation.names[opponent]}", justify="right")
+        grid.add_column(f"against {labels[opponent]}", justify="right", overflow="fold")
     grid.add_column("at the table" if together else "mean", justify="right")
     grid.add_column("hands won", justify="right")
     if evaluation.ratings:
         grid.add_column("rating", justify="right")
-    for player, name in enumerate(evaluation.names):
+    for player, name in enumerate(labels):
         cells = [_cell(evaluation.estimates.get((player, opponent))) for opponent in opponents]
         cells += [_cell(evaluation.overall.get(player)), Text(f"{evaluation.outcomes.win_share(player):.1%}")]
         if evaluation.ratings:
@@ -135,24 +149,33 @@ def _short(entry: Estimate) -> str:
     return str(entry).replace("± ", "±")
 
 
-def _ways(evaluation: Evaluation, won: bool) -> Grid:
+def _ways(evaluation: Evaluation, labels: Sequence[str], won: bool) -> Grid:
     """Return the shares of each agent's hands that it won, or did not win, by ending, and how its calls went."""
-    grid = Grid(title="Hands won by" if won else "Hands not won, by ending", title_justify="left")
-    grid.add_column("agent")
-    ways = [way for way in _columns(won) if any(_way(evaluation, p, way, won) for p in range(len(evaluation.names)))]
-    for words, _, _ in ways:
-        grid.add_column(words, justify="right")
-    extra = ["calls", "mean count", "caught"] if won else []
-    for words in extra:
-        grid.add_column(words, justify="right")
-    for player, name in enumerate(evaluation.names):
-        hands = max(1, evaluation.outcomes.played(player))
-        cells = [f"{_way(evaluation, player, way, won) / hands:.1%}" for way in ways]
-        grid.add_row(name, *cells, *(_calls(evaluation, player) if won else []))
+    grid = _grid("Hands won by" if won else "Hands not won, by ending", "")
+    for label in labels:
+        grid.add_column(label, justify="right", overflow="fold")
+    players = range(len(labels))
+    for way in ways(won):
+        hands = [_way(evaluation, player, way, won) for player in players]
+        if any(hands):
+            played = [max(1, evaluation.outcomes.played(player)) for player in players]
+            grid.add_row(way[0], *(f"{part / whole:.1%}" for part, whole in zip(hands, played, strict=True)))
+    if won:
+        grid.add_section()
+        calls = [_calls(evaluation, player) for player in players]
+        for at, words in enumerate(("hands called", "mean count at the call", "calls caught")):
+            grid.add_row(words, *(call[at] for call in calls))
     return grid
 
 
-def _columns(won: bool) -> list[tuple[str, int, int | None]]:
+def _grid(title: str, first: str) -> Grid:
+    """Return an empty table whose columns take little room, with the heading of its first column."""
+    grid = Grid(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    grid.add_column(first, overflow="fold")
+    return grid
+
+
+def ways(won: bool) -> list[tuple[str, int, int | None]]:
     """Return (words, ending, called) for each way of winning or not; called None where nobody calls."""
     from agents.outcomes import CALLED, ENDINGS
 
@@ -169,14 +192,14 @@ def _columns(won: bool) -> list[tuple[str, int, int | None]]:
         ("tunk_caught", False, 1): "own tunk caught",
         ("tunk_caught", False, 0): "other's tunk caught",
     }
-    ways: list[tuple[str, int, int | None]] = []
+    found: list[tuple[str, int, int | None]] = []
     for ending in ENDINGS:
         name = ending_name(ending)
         if ending not in CALLED:
-            ways.append((name.replace("_", " "), int(ending), None))
+            found.append((name.replace("_", " "), int(ending), None))
             continue
-        ways += [(words[name, won, called], int(ending), called) for called in (1, 0) if (name, won, called) in words]
-    return ways
+        found += [(words[name, won, called], int(ending), called) for called in (1, 0) if (name, won, called) in words]
+    return found
 
 
 def _way(evaluation: Evaluation, player: int, way: tuple[str, int, int | None], won: bool) -> int:

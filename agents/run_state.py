@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.card import describe_game
+from agents.card import describe_game, rule_difference
 from agents.checkpoint import Checkpoint, CheckpointError
 from agents.config import TrainConfig
 from agents.network import Network, new_network
@@ -22,6 +22,7 @@ def capture(config: TrainConfig, model: TonkPPO, env: SelfPlayVecEnv, pool: Oppo
         meta={
             **meta,
             "game": describe_game(config.game.rule_set(), config.game.num_players),
+            "seed": config.seed,
             "network": config.network.model_dump(),
             "tables": config.ppo.num_tables,
             "updates": model._n_updates,
@@ -45,7 +46,7 @@ def restore(config: TrainConfig, checkpoint: Checkpoint, model: TonkPPO, env: Se
     try:
         model.policy.load_state_dict(checkpoint.model["policy"])
         model.policy.optimizer.load_state_dict(checkpoint.model["optimizer"])
-        env.restore(checkpoint.arrays)
+        env.restore(checkpoint.arrays, meta["pool"].get("kinds", pool.kinds))
         pool.restore(meta["pool"], {number: _network(config, env, w) for number, w in checkpoint.networks.items()})
         model.rollout_buffer.generator.bit_generator.state = meta["buffer_generator"]
         model.num_timesteps, model._n_updates = int(meta["step"]), int(meta["updates"])
@@ -58,19 +59,27 @@ def restore(config: TrainConfig, checkpoint: Checkpoint, model: TonkPPO, env: Se
 
 
 def check_fit(config: TrainConfig, meta: dict[str, Any]) -> None:
-    """Refuse a checkpoint of another game, network or number of tables, naming what differs."""
+    """Refuse a checkpoint of another game, seed, network or number of tables, naming what differs."""
     wanted, found = describe_game(config.game.rule_set(), config.game.num_players), meta.get("game", {})
-    for part, meaning in (("num_players", "players"), ("rules_fingerprint", "rules")):
-        if found.get(part) != wanted[part]:
-            theirs, ours = (found.get("rules"), wanted["rules"]) if meaning == "rules" else (found.get(part), wanted[part])
-            raise CheckpointError(f"the checkpoint is of other {meaning}: {theirs}, the configuration says {ours}")
+    if found.get("num_players") != wanted["num_players"]:
+        theirs, ours = found.get("num_players"), wanted["num_players"]
+        raise CheckpointError(f"the checkpoint is of tables with {theirs} players, the configuration says {ours}")
+    if found.get("rules_fingerprint") != wanted["rules_fingerprint"]:
+        difference = rule_difference(found.get("rules"), config.game.rule_set())
+        raise CheckpointError(f"the checkpoint is of other rules than the configuration: {difference}")
     for space in ("observation", "action"):
         theirs, ours = found.get("spaces", {}).get(space), wanted["spaces"][space]
         if theirs != ours:
             raise CheckpointError(f"the checkpoint was made for another {space} space: {theirs}, this version has {ours}")
-    for part, value in (("network", config.network.model_dump()), ("tables", config.ppo.num_tables)):
+    seed = meta.get("seed", config.seed)
+    if seed != config.seed:
+        raise CheckpointError(f"the checkpoint is of another seed: {seed}, the configuration says {config.seed}")
+    for part, name, value in (
+        ("network", "network", config.network.model_dump()),
+        ("tables", "number of tables", config.ppo.num_tables),
+    ):
         if meta.get(part) != value:
-            raise CheckpointError(f"the checkpoint has another {part}: {meta.get(part)}, the configuration says {value}")
+            raise CheckpointError(f"the checkpoint is of another {name}: {meta.get(part)}, the configuration says {value}")
 
 
 def load_weights(config: TrainConfig, weights: dict[str, torch.Tensor]) -> Network:

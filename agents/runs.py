@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agents.config import TrainConfig, dump_config, parse_config, read_yaml
+from agents.config import ConfigError, TrainConfig, dump_config, parse_config, read_yaml, settings_of
 from tonk_env.files import atomic_writer
 
 RUNS = Path("runs")
@@ -24,6 +24,7 @@ CONFIG, VERSIONS, EVALUATIONS, OPPONENT, REPORT, BEST = (
     "report",
     "best.pt",
 )
+FIXED = ("seed", "game", "network", "ppo.num_tables")  # keys and sections that a resumed run cannot change
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium", "onnx", "onnxruntime")
 
 
@@ -60,12 +61,31 @@ def write_description(folder: Path, config: TrainConfig) -> None:
 
 
 def open_run(folder: Path, overrides: list[str] | None = None) -> TrainConfig:
-    """Return the configuration of an existing run, with overrides on top. Raises ``RunError`` or ``ConfigError``."""
+    """Return the configuration of an existing run, with overrides on top.
+
+    Raises ``RunError`` or ``ConfigError``, the latter also for overrides of what is fixed for a run (``FIXED``).
+    """
     if not folder.is_dir():
         raise RunError(f"there is no run folder {folder}")
     if not (folder / CONFIG).is_file():
         raise RunError(f"{folder} is not a run folder: it holds no {CONFIG}")
-    return parse_config(read_yaml(folder / CONFIG), overrides or [], str(folder / CONFIG))
+    stored = read_yaml(folder / CONFIG)
+    config = parse_config(stored, overrides or [], str(folder / CONFIG))
+    if overrides:
+        _refuse_changes(parse_config(stored, (), str(folder / CONFIG)), config, folder)
+    return config
+
+
+def _refuse_changes(before: TrainConfig, after: TrainConfig, folder: Path) -> None:
+    """Refuse another value of what is fixed for a run; the same rules in other words are no change."""
+    same_rules = before.game.rule_set() == after.game.rule_set()
+    old, new = settings_of(before), settings_of(after)
+    for key in old:
+        fixed = any(key == name or key.startswith(f"{name}.") for name in FIXED)
+        if fixed and old[key] != new[key] and not (same_rules and key in ("game.rules", "game.options")):
+            raise ConfigError(
+                f"{key} is fixed for a run: it is {old[key]!r} in {folder}, not {new[key]!r}; start a new run for it"
+            )
 
 
 def versions() -> dict[str, Any]:

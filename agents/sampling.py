@@ -7,16 +7,20 @@ from numpy.typing import NDArray
 
 from agents.base import Actions, Masks
 
+LARGEST = 1e8  # of a logit that can be told from one of an illegal action, which is -1e9
+DIVERGED = "the policy's logits are not finite, or beyond 1e8: training diverged; lower ppo.learning_rate"
+
 
 def draw(logits: NDArray[np.float32], masks: Masks, uniforms: NDArray[np.float32]) -> Actions:
     """Return int64[B]: one action a row, drawn with probability softmax(logits) over the legal ones.
 
     ``logits`` float32[B, A] (illegal entries may hold anything), ``masks`` int8[B, A] with a 1 in every row, ``uniforms``
     float32[B] in [0, 1). The same three give the same actions. Few actions of many are legal, so only those are touched.
+    Raises FloatingPointError if a legal one's logit is not finite, or beyond 1e8.
     """
     legal, actions, starts = _legal(masks)
     rows = np.repeat(np.arange(len(masks)), np.diff(starts, append=len(legal)))
-    values = logits.ravel()[legal].astype(np.float64)
+    values = _finite(logits.ravel()[legal]).astype(np.float64)
     weights = np.exp(values - np.maximum.reduceat(values, starts)[rows])
     reached = np.cumsum(weights)
     before = reached[starts] - weights[starts]
@@ -26,8 +30,19 @@ def draw(logits: NDArray[np.float32], masks: Masks, uniforms: NDArray[np.float32
 
 
 def best(logits: NDArray[np.float32], masks: Masks) -> Actions:
-    """Return int64[B]: the legal action with the greatest logit in each row, the first one among equals."""
+    """Return int64[B]: the legal action with the greatest logit in each row, the first one among equals.
+
+    Raises FloatingPointError if a legal one's logit is not finite, or beyond 1e8.
+    """
+    _finite(logits.ravel()[np.flatnonzero(masks)])
     return np.asarray(np.argmax(np.where(masks != 0, logits, -np.inf), axis=1), dtype=np.int64)
+
+
+def _finite(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same array, once it is known to hold numbers of a size to calculate with."""
+    if not (np.abs(values) <= LARGEST).all():
+        raise FloatingPointError(DIVERGED)
+    return values
 
 
 def _legal(masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

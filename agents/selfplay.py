@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class SelfPlayVecEnv(VecEnv):
         self.episodes = np.zeros(num_tables, dtype=np.int64)
         self.returns = np.zeros(num_tables, dtype=np.float64)  # of the episode so far
         self.members = np.full((num_tables, num_players), -1, dtype=np.int64)  # policy in each seat, -1 = none
-        self.kinds = np.zeros((num_tables, num_players), dtype=np.int64)  # kind of opponent in each seat
+        self.kinds = np.zeros((num_tables, num_players), dtype=np.int64)  # kind of opponent in each seat, -1 = none or unknown
         self.compiled = np.full((num_tables, num_players), EXTERNAL, dtype=np.int8)  # compiled player in each seat
         self.params = np.zeros((num_tables, num_players), dtype=np.int16)
         size, count = self.batch.observations.shape[1], self.batch.action_masks.shape[1]
@@ -107,13 +107,19 @@ class SelfPlayVecEnv(VecEnv):
         shown = {name: getattr(self.batch, name).copy() for name in BATCH_STATE}
         return {**own, **shown}
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from ``state()``. Raises ValueError or KeyError if it is of another number of tables or players."""
+    def restore(self, state: dict[str, NDArray[Any]], kinds: Sequence[str]) -> None:
+        """Go on from ``state()``. Raises ValueError or KeyError if it is of another number of tables or players.
+
+        ``kinds`` are the pool's of then: whoever still plays and is no longer among the pool's own becomes of kind -1.
+        """
         self.batch.reset()
         for name in OWN_STATE:
             getattr(self, name)[...] = _same_shape(name, state[name], getattr(self, name))
         for name in BATCH_STATE:
             getattr(self.batch, name)[...] = _same_shape(name, state[name], getattr(self.batch, name))
+        now = {kind: number for number, kind in enumerate(self.pool.kinds)}
+        number_of = np.array([*(now.get(kind, -1) for kind in kinds), -1], dtype=np.int64)  # the last is that of -1
+        self.kinds[:] = number_of[np.minimum(self.kinds, len(kinds))]
         self.batch.set_players(self.compiled, self.params)
 
     def close(self) -> None:

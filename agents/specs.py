@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.base import Agent, AgentSpecError
+from tonk_env.opponents import check_game
 from tonk_env.rules import RuleSet
 
-OPPONENT_FILE = "opponent.onnx"
+OPPONENT_FILE, RUN_FILE = "opponent.onnx", "config.yaml"  # of a run folder
 MAX_DROP = 200
 FORMS = "random, greedy, drop:N (say drop:27), a run folder, or a file that ends in .onnx"
 MODES = ("sample", "greedy")
@@ -31,12 +32,13 @@ def make_agent(spec: str | Agent, rules: RuleSet, num_players: int, seed: int = 
     """Return the agent that ``spec`` names, for tables of these rules; an agent object is handed back as it is.
 
     Exported agents draw from their policy unless ``@greedy`` asks for the likeliest action. Raises ``AgentSpecError``
-    for a text that names no agent and for a file that does not fit.
+    for a text that names no agent and for a file, or an object with ``check_game``, that is made for another game.
     """
     if not isinstance(spec, str):
         missing = [part for part in PARTS if not hasattr(spec, part)]
         if missing:
             raise AgentSpecError(f"{spec!r} cannot play: it is no name of an agent, and as an agent it lacks {missing[0]!r}")
+        check_game(spec, rules, num_players)
         return spec
     parsed = parse_spec(spec)
     if parsed.path is not None:
@@ -78,11 +80,22 @@ def _parse_path(text: str, greedy: bool, spec: str) -> AgentSpec:
         return AgentSpec(spec, "onnx", path=path, greedy=greedy)
     if text and path.is_dir():
         if not (path / OPPONENT_FILE).is_file():
-            raise AgentSpecError(
-                f"agent {spec!r}: the folder {path} holds no {OPPONENT_FILE}; finish the run or write one with `tonk export`"
-            )
+            raise AgentSpecError(f"agent {spec!r}: {_without_opponent(path)}")
         return AgentSpec(spec, "onnx", path=path / OPPONENT_FILE, greedy=greedy)
+    if path.is_file():
+        raise AgentSpecError(f"agent {spec!r}: {path} is no opponent: those are files that end in .onnx")
+    if path.name != text:
+        raise AgentSpecError(f"agent {spec!r}: there is no folder {path}{_nearest(text)}; an agent is {FORMS}")
     raise AgentSpecError(f"agent {spec!r} is not known{_nearest(text)}; an agent is {FORMS}")
+
+
+def _without_opponent(folder: Path) -> str:
+    """Say what a folder without an opponent is: a run that has none yet, a folder of runs, or neither."""
+    if (folder / RUN_FILE).is_file():
+        return f"the run {folder} holds no {OPPONENT_FILE} yet; finish it or write one with `tonk export`"
+    inside = sorted(entry for entry in folder.iterdir() if (entry / RUN_FILE).is_file() and not entry.is_symlink())
+    name = f"; name a run in it, as in {inside[0]}" if inside else ""
+    return f"{folder} is not a run folder, it holds no {OPPONENT_FILE} and no {RUN_FILE}{name}"
 
 
 def _nearest(text: str) -> str:

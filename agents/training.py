@@ -12,9 +12,9 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from agents.callbacks import Clocks, TrainingCallback
 from agents.checkpoint import FOLDER, CheckpointStore, read_tensors, write_tensors
-from agents.config import TrainConfig
+from agents.config import ConfigError, PPOConfig, TrainConfig
 from agents.exporting import export_network, export_run
-from agents.measure import final_evaluation, hardest_drop, measure, plain, score, strength, write_report
+from agents.measure import final_evaluation, hardest_drop, measure, plain, score, strength, write_report, yardstick
 from agents.network import Network, NetworkAgent, frozen_copy
 from agents.onnx_agent import OnnxAgent
 from agents.pool import OpponentPool
@@ -22,8 +22,10 @@ from agents.ppo import TonkPPO
 from agents.progress import Display
 from agents.run_state import capture, load_weights, restore
 from agents.runs import BEST, OPPONENT, RUNS, append_evaluation, create_run, forget_evaluations, open_run, write_description
+from agents.sampling import DIVERGED
 from agents.selfplay import SelfPlayVecEnv
 from agents.signals import StopSignals
+from agents.statistics import Estimate
 from tonk_env.batch import Batch
 
 __all__ = ["Trainer", "export_run", "resume", "train"]
@@ -38,6 +40,7 @@ def train(
     stop_after: int | None = None,
 ) -> Path:
     """Train a new run and return its folder. ``stop_after`` iterations it stops as if asked to by Ctrl-C."""
+    check_device(config)
     run = create_run(config, config_name, name, runs)
     Trainer(config, run, console).run(stop_after)
     return run
@@ -51,6 +54,7 @@ def resume(
     Raises ``RunError``, ``ConfigError`` or ``CheckpointError``, each before anything is written.
     """
     config = open_run(run, overrides)
+    check_device(config)
     trainer = Trainer(config, run, console)
     trainer.restore()
     write_description(run, config)
@@ -77,6 +81,7 @@ class Trainer:
         self.iteration = 0
         self.best: dict[str, Any] = {"score": None, "step": None}
         self.settled = -1  # decisions at the last boundary that was worked off
+        self.remeasure = False  # whether the best policy was measured in another way than the coming ones
         self.stopping = self.finished = False
         self.stop_after: int | None = None
         self._seconds_before = 0.0
@@ -100,6 +105,7 @@ class Trainer:
         restore(self.config, checkpoint, self.model, self.env, self.pool)
         meta = checkpoint.meta
         self.iteration, self.best = meta["iteration"], meta["best"]
+        self.remeasure = self.best["score"] is not None and meta.get("yardstick") != yardstick(self.config)
         self.settled = self.model.num_timesteps
         self._seconds_before = meta["seconds"]
         forget_evaluations(self.folder, self.settled)
@@ -114,9 +120,14 @@ class Trainer:
         self._rate_since = (self._started, self.model.num_timesteps)
         with self.display:
             self.display.say(f"run folder {self.folder}")
-            with self.signals:
-                self._learn()
-            self.model.logger.close()
+            try:
+                with self.signals:
+                    self._measure_best_again()
+                    self._learn()
+            except FloatingPointError as error:
+                raise self._diverged(error) from None
+            finally:
+                self.model.logger.close()
             if not self.finished:
                 self._say_stopped()
                 return
@@ -149,6 +160,8 @@ class Trainer:
         if step:
             self.iteration += 1
             network = frozen_copy(self.model.policy)
+            if not network.is_sound(self.env.batch.observations):  # such weights must not become a checkpoint
+                raise FloatingPointError(DIVERGED)
             self._log(step)
             if used >= 1 or self.iteration % self.config.evaluation.every == 0:
                 self._evaluate(network, step)
@@ -187,15 +200,44 @@ class Trainer:
         self.model.logger.record("eval/score", value)
         line = {"step": step, "iteration": self.iteration, "seconds": round(self.seconds, 1), "score": value, "best": better}
         append_evaluation(self.folder, {**line, "payoffs": {spec: plain(one) for spec, one in payoffs.items()}})
-        self.display.payoffs = "  ".join(f"{spec} {one.mean:+.3f}±{one.half_width:.3f}" for spec, one in payoffs.items())
+        self._show(payoffs)
         if better:
-            self.best = {"score": value, "step": step, "payoffs": {spec: plain(one) for spec, one in payoffs.items()}}
-            write_tensors(self._best_file, {"weights": network.state_dict(), **self._position(step)})
-            measured = {"deals": setting.deals, "seed": setting.seed, "payoffs": self.best["payoffs"]}
-            self._export(network, step, measured)
+            self._keep_best(network, step, self.iteration, payoffs)
+
+    def _keep_best(self, network: Network, step: int, iteration: int, payoffs: dict[str, Estimate]) -> None:
+        """Write a network as the best one so far, and as the opponent of the run."""
+        setting = self.config.evaluation
+        self.best = {"score": score(payoffs), "step": step, "payoffs": {spec: plain(one) for spec, one in payoffs.items()}}
+        position = {"step": step, "iteration": iteration, "score": float(self.best["score"])}
+        write_tensors(self._best_file, {"weights": network.state_dict(), **position})
+        measured = {"deals": setting.deals, "seed": setting.seed, "payoffs": self.best["payoffs"]}
+        self._export(network, step, measured)
+
+    def _measure_best_again(self) -> None:
+        """Measure the best policy as the coming ones will be, if the way of measuring was changed on resuming."""
+        if not self.remeasure:
+            return
+        self.display.say("evaluation changed: the best policy so far is measured anew, as earlier scores do not compare")
+        best = read_tensors(self._best_file)
+        network = load_weights(self.config, best["weights"])
+        agent = NetworkAgent(network, "learner", greedy=self.config.evaluation.play == "greedy")
+        payoffs = measure(agent, self.config.evaluation.opponents, self.config, self.display.part("evaluating"))
+        self._show(payoffs)
+        self._keep_best(network, int(best["step"]), int(best["iteration"]), payoffs)
+        self.remeasure = False
+
+    def _show(self, payoffs: dict[str, Estimate]) -> None:
+        self.display.payoffs = "  ".join(f"{spec} {one.mean:+.3f}±{one.half_width:.3f}" for spec, one in payoffs.items())
+
+    def _diverged(self, error: FloatingPointError) -> FloatingPointError:
+        """Return the error with what to do about it."""
+        rate = min(self.config.ppo.learning_rate / 10, PPOConfig().learning_rate)
+        return FloatingPointError(
+            f"{error}, as in  python train.py --resume {self.folder} ppo.learning_rate={rate:g}  (its last checkpoint is sound)"
+        )
 
     def _save(self, step: int) -> None:
-        meta = {"iteration": self.iteration, "seconds": self.seconds, "best": self.best}
+        meta = {"iteration": self.iteration, "seconds": self.seconds, "best": self.best, "yardstick": yardstick(self.config)}
         self.store.save(step, capture(self.config, self.model, self.env, self.pool, meta))
 
     def _finish(self) -> Any:
@@ -220,9 +262,6 @@ class Trainer:
         folder.mkdir(exist_ok=True)
         return folder / BEST
 
-    def _position(self, step: int) -> dict[str, Any]:
-        return {"step": step, "iteration": self.iteration, "score": float(self.best["score"])}
-
     def _say_stopped(self) -> None:
         self.display.say(f"stopped at {self.settled:,} decisions; go on with  python train.py --resume {self.folder}")
 
@@ -232,8 +271,15 @@ class Trainer:
             f"trained on {self.settled:,} decisions in {self.seconds / 60:.1f} minutes; best policy at {self.best['step']:,}\n"
             f"opponent  {opponent}\n"
             f"report    {self.folder / 'report'}\n"
-            f"play it   tonk play {opponent}    curves   tensorboard --logdir {self.folder}"
+            f"play it   tonk play {opponent}\n"
+            f"curves    tensorboard --logdir {self.folder}"
         )
+
+
+def check_device(config: TrainConfig) -> None:
+    """Raise ``ConfigError`` for a device that this machine does not have, before the library falls back to another."""
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device is 'cuda', but torch finds no GPU that it can use here; leave it at device=cpu")
 
 
 def warm_up(batch: Batch) -> None:

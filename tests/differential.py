@@ -212,7 +212,8 @@ class Duel:
 def run(seed: int, hands: int = 1) -> int:
     """Random matches under one random rule set, at least ``hands`` hands. Returns the number of hands compared.
 
-    Seven-card Tunk has some twenty times as many moves a hand, and gets a twentieth of the hands.
+    0 for rules that leave no decision. Seven-card Tunk has some twenty times as many moves a hand, and gets a
+    twentieth of the hands.
     """
     rng = random.Random(seed)
     while True:
@@ -220,7 +221,10 @@ def run(seed: int, hands: int = 1) -> int:
         players = rng.randint(rules.min_players, rules.max_players)
         if rules.stock_after_deal(players) >= 1:
             break
-    duel = Duel(rules, players, seed)
+    try:
+        duel = Duel(rules, players, seed)
+    except RuleSetError:  # every hand is settled on the deal: nothing to compare
+        return 0
     wanted = hands if rules.drop != "after_draw" else max(1, hands // 20)
     while duel.play(rng) < wanted:
         duel.begin()

@@ -148,3 +148,43 @@ def test_a_row_without_a_legal_action_is_refused(empty: int) -> None:
     masks[empty] = 0
     with pytest.raises(ValueError, match="allows no action"):
         draw(np.zeros((3, 5), np.float32), masks, np.zeros(3, np.float32))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1e14])
+def test_logits_that_are_no_numbers_are_refused(value: float) -> None:
+    logits, masks = np.zeros((3, 5), np.float32), np.ones((3, 5), np.int8)
+    logits[1, 2] = value
+    for choose in (lambda: best(logits, masks), lambda: draw(logits, masks, np.zeros(3, np.float32))):
+        with pytest.raises(FloatingPointError, match=r"lower ppo\.learning_rate"):
+            choose()
+    masks[1, 2] = 0  # an illegal action's may be anything
+    best(logits, masks)
+    draw(logits, masks, np.zeros(3, np.float32))
+
+
+def test_a_path_that_leads_nowhere_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "runs" / "mine"
+    run.mkdir(parents=True)
+    (tmp_path / "notes.txt").write_text("x")
+    for spec, words in (
+        ("runs/nope", "there is no folder runs/nope"),
+        ("runs", "runs is not a run folder"),
+        ("notes.txt", "end in .onnx"),
+    ):
+        with pytest.raises(AgentSpecError) as caught:
+            parse_spec(spec)
+        assert words in str(caught.value), str(caught.value)
+    (run / "config.yaml").write_text("")
+    with pytest.raises(AgentSpecError, match=r"not a run folder.*as in runs/mine"):
+        parse_spec("runs")
+    with pytest.raises(AgentSpecError, match=r"holds no opponent\.onnx yet; finish it"):
+        parse_spec("runs/mine")
+
+
+def test_a_baseline_object_of_another_game_is_refused() -> None:
+    agent = make_agent("greedy", RULES, 2)
+    with pytest.raises(AgentSpecError, match=r"`max_turns` 200 \(here 60\)"):
+        make_agent(agent, RULES.replace(max_turns=60), 2)
+    with pytest.raises(AgentSpecError, match="tables of 2, not of 3"):
+        make_agent(agent, RULES, 3)

@@ -288,8 +288,59 @@ def test_actions_of_another_shape_are_refused(actions: np.ndarray, rows: np.ndar
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_a_batch_has_a_table(count: int) -> None:
-    with pytest.raises(ValueError, match="num_tables is at least 1"):
+    with pytest.raises(ValueError, match="num_tables is a whole number from 1"):
         Batch("rockets", 2, count)
+
+
+@pytest.mark.parametrize("rows", [[10**5], [4], [-1], [0, 0], [2.5], [True, False], [[0]], ["0"]])
+def test_rows_are_tables_of_the_batch_each_once(rows: list[Any]) -> None:
+    """A number outside would write past the arrays, one given twice would play a move that is no longer legal."""
+    batch = Batch("points", 2, 4, seed=1)
+    batch.reset()
+    before = [part.tobytes() for part in parts(batch)]
+    for call in (
+        lambda: batch.step(np.ones(len(rows), np.int64), np.array(rows)),
+        lambda: batch.restart(np.array(rows)),
+        lambda: batch.set_players(np.zeros((len(rows), 2), np.int8), rows=np.array(rows)),
+    ):
+        with pytest.raises(IndexError, match=r"rows"):
+            call()
+    assert [part.tobytes() for part in parts(batch)] == before
+
+
+@pytest.mark.parametrize("actions", [[1.7, 1.0], [True, True], ["1", "1"], [None, None]])
+def test_actions_are_whole_numbers(actions: list[Any]) -> None:
+    batch = Batch("points", 2, 2, seed=1)
+    batch.reset()
+    with pytest.raises(IllegalMoveError, match="whole numbers"):
+        batch.step(np.array(actions))
+
+
+@pytest.mark.parametrize("kinds", [[5, 5], [-2, 0], [0.5, 0]])
+def test_players_are_of_a_known_kind(kinds: list[float]) -> None:
+    with pytest.raises(ValueError, match="kinds are whole numbers from -1 to 2"):
+        Batch("points", 2, 2, seed=1).set_players(np.array([kinds, kinds]))
+
+
+def test_a_batch_that_deals_anew_needs_an_external_seat() -> None:
+    batch = Batch("points", 2, 2, seed=1)
+    batch.set_players(np.full((2, 2), GREEDY))
+    with pytest.raises(ValueError, match="without an external seat"):
+        batch.reset()
+
+
+def test_an_episode_ends_with_the_last_external_seat() -> None:
+    """R36: what compiled seats would still play for among themselves is not waited for, nor is it the episode's."""
+    batch = Batch(make_rules("points", elimination=30), 4, 16, seed=5, autoreset=False)
+    batch.set_players(np.tile([EXTERNAL, GREEDY, GREEDY, GREEDY], (16, 1)))
+    batch.reset()
+    gone = np.zeros(16, bool)
+    while (batch.seats >= 0).any():
+        rows = np.flatnonzero(batch.seats >= 0)
+        batch.step(batch.choose_random()[rows], rows)
+        gone |= (batch.seats < 0) & ~batch.live[:, 0] & (batch.live.sum(axis=1) > 1)
+    assert gone.any()
+    assert (batch.returns[gone, 0] < 0).all()
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")

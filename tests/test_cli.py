@@ -12,7 +12,9 @@ from typer.testing import CliRunner
 
 from agents.cli import app
 from agents.cli_options import option_value, rules_from
-from agents.cli_play import read_move
+from agents.cli_play import in_lines, read_move
+from agents.cli_progress import ProgressBar
+from agents.extras import install_words
 from tonk_env.replay import check_file
 from tonk_env.rules import OPTIONS, PRESETS, make_rules
 
@@ -36,7 +38,9 @@ def tonk(tmp_path, monkeypatch):
 def test_rules_lists_every_preset(tonk):
     status, out, _ = tonk("rules")
     assert status == 0
-    assert all(f" {name} " in out for name in PRESETS)
+    lines = out.splitlines()
+    assert all(sum(line.split()[:1] == [name] for line in lines) == 1 for name in PRESETS), "one line a preset"
+    assert len(lines) < len(PRESETS) + 6
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -45,6 +49,18 @@ def test_rules_prints_the_sheet_of_every_preset(tonk, preset):
     assert status == 0
     assert all(f" {name} " in out for name in OPTIONS)
     assert PRESETS[preset].fingerprint() in out
+
+
+@pytest.mark.parametrize("columns", ["80", "60", ""])
+@pytest.mark.parametrize("preset", [(), ("rockets",), ("tunk",)])
+def test_rules_fit_the_width_and_nothing_is_cut(tonk, monkeypatch, preset, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    out = tonk("rules", *preset)[1]
+    assert max(map(len, out.splitlines())) <= int(columns or 80)
+    assert "…" not in out
+    if preset and columns != "60":
+        allowed = {choice for line in make_rules(*preset).sheet() for choice in OPTIONS[line.option].metadata["choices"] or ()}
+        assert not [choice for choice in allowed if isinstance(choice, str) and choice not in out]
 
 
 def test_rules_shows_what_was_set(tonk):
@@ -100,6 +116,44 @@ def test_evaluate_is_repeatable(tonk):
     arguments = "evaluate random drop:20 --rules tonkroom --deals 20 --ratings".split()
     first, second = tonk(*arguments)[1], tonk(*arguments)[1]
     assert first.splitlines()[:-1] == second.splitlines()[:-1]  # the last line tells the time it took
+
+
+def test_evaluate_prints_json_alone_when_asked(tonk, tmp_path):
+    status, out, err = tonk(*"evaluate greedy random --rules mini --deals 4 --json -".split())
+    assert status == 0
+    assert json.loads(out)["deals"] == 4
+    assert "16 hands" not in out
+    assert "Payoff" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_compiling_is_over_before_the_clock_starts(monkeypatch):
+    import agents.evaluate as module
+
+    order = []
+    real = module._play
+    monkeypatch.setattr(module, "compile_batch", lambda: order.append("compiled"))
+    monkeypatch.setattr(module, "_play", lambda *given: (order.append("played"), real(*given))[1])
+    monkeypatch.setattr(module.time, "perf_counter", lambda: order.append("clock") or 0.0)
+    calls = []
+    module.evaluate(["greedy", "random"], "mini", 2, 5, progress=lambda *call: calls.append(call))
+    assert order[:3] == ["compiled", "clock", "played"]
+    assert calls[0] == (0, 10)
+    assert calls[-1][0] == calls[-1][1]
+
+
+def test_rates_of_a_progress_bar_count_from_its_zero(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr("agents.cli_progress.time.monotonic", lambda: now[0])
+    with ProgressBar("checking", "hand") as progress:
+        now[0] = 100.0
+        progress(0, 3)
+        now[0] = 120.0
+        progress(1, None)
+        now[0] = 140.0
+        progress(2, 3)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-2:] == ["checking: 1 hand, 0 a second", "checking: 2 of 3 hands, 0 a second, 20 s left"]
 
 
 # -- record and replay -----------------------------------------------------------------------------------------------
@@ -171,6 +225,12 @@ def test_info_prints_the_card(tonk, opponent):
     assert status == 0
     for words in ("rules.preset", "strength.deals", "provenance.run", "nowhere"):
         assert words in out
+    run = opponent.parent / "runs" / "mine"
+    run.mkdir(parents=True)
+    (run / "opponent.onnx").write_bytes(opponent.read_bytes())
+    of_folder = tonk("info", "runs/mine")[1]
+    assert "runs/mine/opponent.onnx" in of_folder
+    assert "provenance.run" in of_folder
     assert json.loads(tonk("info", "mine.onnx", "--json")[1])["provenance"]["config"] == {"seed": 0}
 
 
@@ -197,16 +257,43 @@ def test_bench_measures_every_door(tonk, tmp_path):
     assert status == 0, err
     data = json.loads((tmp_path / "b.json").read_text())
     assert {rate["players"] for rate in data["rates"]} == {2, 3, 4, 5, 6}
-    assert all(rate["median"] > 0 and rate["door"] in out for rate in data["rates"])
+    assert all(rate["median"] > 0 and f"{rate['median']:,.0f}" in out for rate in data["rates"])
+    assert all(word in out for rate in data["rates"] for word in rate["door"].split())
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= 80
     assert {"machine", "versions", "seconds", "repeats"} <= set(data)
 
 
 def test_play_ends_a_hand_and_says_who_won(tonk):
-    status, out, _ = tonk("play", "greedy", "--rules", "tonkroom", "--seed", "1", given="nonsense\ndrop\nn\n" * 40)
+    status, out, _ = tonk("play", "greedy", "--rules", "tonkroom", "--seed", "1", given="nonsense\ndrop\ny\ndrop\nn\n" * 40)
     assert status == 0
     assert "'nonsense' is no legal move" in out
     assert "won by" in out
+    assert "Score after 2 hands: you " in out
     assert out.rstrip().endswith("Goodbye.")
+
+
+def test_play_explains_itself_and_breaks_no_word(tonk, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    out = tonk("play", "greedy", "--rules", "points", "--set", "match=hands", "--seed", "3", given="\nd\n?\nq\n")[1]
+    assert out.startswith("points (match=hands) · 2 players · seed 3\nYou are player_0. Type ")
+    assert "Your move, please" in out
+    assert "'d' is ambiguous: draw or drop" in out
+    assert "`tonk rules PRESET`" in " ".join(out.split())
+    assert all(len(line.removeprefix("your move: ")) <= 50 for line in out.splitlines())
+    assert in_lines(["1 discard 2C", "2 discard 3C"], 20) == ["1 discard 2C", "2 discard 3C"]
+
+
+def test_play_tells_hands_and_totals_of_a_match(tonk):
+    given = "draw\n1\n" + "drop\n" * 3 + "q\n"
+    out = tonk("play", "greedy", "--rules", "points", "--seed", "3", given=given)[1]
+    assert out.index("=== Hand 1 ===") < out.index("*** Caught: won by") < out.index("=== Hand 2 ===")
+    shown = out[out.index("*** Caught") : out.index("=== Hand 2")]
+    assert "??" not in shown
+    assert shown.count("| count ") == 2
+    assert "Totals: you 82, player_1 (greedy) 0" in shown
+    moves = next(line for line in out.splitlines() if line.startswith("1 discard"))
+    assert moves.startswith("1 discard 8C   2 discard 2D   3 discard 9D"), "in the order of the hand"
 
 
 @pytest.mark.parametrize(
@@ -233,6 +320,11 @@ MISTAKES = [
     ("ruls", "Did you mean 'rules'?"),
     ("rules ponts", "did you mean `points`"),
     ("rules --set hand_sise=7", "did you mean `hand_size`"),
+    ("rules poker", "There is no preset 'poker'; known are points"),
+    ("evaluate greedy random --plot -", "cannot write to -"),
+    ("record greedy -o -", "cannot write to -"),
+    ("evaluate greedy random --json /proc/x.json", "cannot write /proc/x.json: "),
+    ("info empty_run", "it holds no opponent.onnx"),
     ("rules --set hand_size", "not of the form KEY=VALUE"),
     ("rules --set hand_size=9", "from 1 to 7"),
     ("rules --set upcard=perhaps", "true or false"),
@@ -263,7 +355,7 @@ MISTAKES = [
     ("info no.onnx", "no.onnx"),
     ("export no -o x.onnx", "no"),
     ("bench --json no/b.json", "there is no folder no"),
-    ("play greedy greedy greedy --players 2", "3 opponents are named for 1 seats"),
+    ("play greedy greedy greedy --players 2", "3 opponents are named for 1 seat;"),
     ("play --seat 4", "there is no seat 4"),
 ]
 
@@ -272,12 +364,13 @@ MISTAKES = [
 def test_a_mistake_is_one_sentence_and_status_2(tonk, tmp_path, arguments, words):
     (tmp_path / "rubbish").write_text("rubbish")
     (tmp_path / "empty").write_text("")
+    (tmp_path / "empty_run").mkdir()
     status, out, err = tonk(*arguments.split())
     assert (status, out) == (2, "")
     assert err.startswith("tonk: ")
     assert err.count("\n") == 1
     assert words in err
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["empty", "rubbish"], "nothing is left half-written"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["empty", "empty_run", "rubbish"], "nothing is left half-written"
 
 
 def test_a_fault_of_the_program_is_not_hidden(tonk, monkeypatch):
@@ -294,6 +387,20 @@ def test_a_fault_of_the_program_is_not_hidden(tonk, monkeypatch):
 
 def run(*arguments, **options):
     return subprocess.run([sys.executable, "-m", "agents", *arguments], capture_output=True, text=True, check=False, **options)
+
+
+@pytest.mark.parametrize("missing, extra", [("typer", "play"), ("rich", "play")])
+def test_a_missing_package_is_one_sentence_with_what_to_install(root, missing, extra):
+    code = f"import sys\nsys.modules[{missing!r}] = None\nsys.argv = ['tonk', 'rules']\nfrom agents.start import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f'tonk: this needs the package {missing}: run  pip install ".[{extra}]"  in the project\'s folder\n'
+
+
+def test_every_requirement_has_its_extra():
+    assert {install_words(name) for name in ("torch", "yaml", "pydantic", "matplotlib", "openskill", "onnx")} == {".[train]"}
+    assert {install_words(name) for name in ("typer", "rich", "onnxruntime")} == {".[play]"}
+    assert (install_words("pygame"), install_words("numpy")) == (".[render]", ".")
 
 
 def test_help_names_every_command_and_loads_nothing_heavy(root):

@@ -1,6 +1,7 @@
 """Evaluation: paired decks, fair seats, honest intervals, and evidence that can be repeated."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from agents.ratings import rate
 from agents.seatings import cluster_means, line_ups
 from agents.specs import make_agent
 from agents.statistics import Estimate, estimate, student_quantile
+from agents.wording import short_names
 from tonk_env.rules import RuleSetError, make_rules
 from tonk_env.table import IllegalMoveError
 
@@ -272,7 +274,7 @@ def test_ending_numbers_fit_the_array():
 
 
 def test_ratings_follow_strength():
-    result = evaluate(["random", "greedy"], ROCKETS, 2, deals=300, ratings=True)
+    result = evaluate(["random", "greedy"], ROCKETS, 2, deals=300, seed=0, ratings=True)
     assert result.ratings[1].ordinal > result.ratings[0].ordinal
     assert result.ratings[0].games == 300
     assert rate(result.samples, 2, 0) == result.ratings
@@ -318,7 +320,7 @@ def test_the_picture_is_drawn_whole(tmp_path):
 
 
 def test_text_says_what_is_not_known():
-    text = evaluate(["drop:20", "drop:21"], ROCKETS, 2, deals=5).text()
+    text = evaluate(["drop:20", "drop:21"], ROCKETS, 2, deals=5, seed=0).text()
     assert "inconclusive: drop:20 against drop:21" in text
     assert "5 deals" in text
 
@@ -343,3 +345,26 @@ def test_text_says_what_is_not_known():
 def test_what_cannot_be_played_is_refused(arguments, error, words):
     with pytest.raises(error, match=words):
         evaluate(**({"specs": ["greedy", "random"], "rules": ROCKETS, "num_players": 2, "deals": 1} | arguments))
+
+
+def test_long_names_stay_apart_in_eighty_columns():
+    names = [f"runs/points__selfplay__{seed}__20260101-1200{seed:02d}" for seed in range(5)]
+    assert short_names(["runs/a/opponent.onnx", "runs/b", "greedy"]) == ["a", "b", "greedy"]
+    assert short_names(["one/run", "two/run", "two/run"]) == ["one/run", "two/run", "two/run"]
+    assert short_names(["one/run/opponent.onnx@greedy", "one/run"]) == ["run@greedy", "run"]
+    result = replace(evaluate(["greedy", "random", "drop:20", "drop:25", "drop:30"], "mini", 2, deals=3), names=tuple(names))
+    text = result.text(80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text
+    for letter, name in zip("ABCDE", names, strict=True):
+        assert f"{letter} = {name}" in text
+    assert {"A", "B", "C", "D", "E"} <= {line.split()[0] for line in text.splitlines() if line.split()}
+
+
+def test_catching_and_being_caught_have_colours_of_their_own():
+    pytest.importorskip("matplotlib")
+    from agents.plots import way_colours
+
+    colours = way_colours()
+    assert len(set(colours.values())) == len(colours)
+    assert {"catching", "own drop caught", "other's drop caught"} <= set(colours)

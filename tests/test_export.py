@@ -258,3 +258,110 @@ def test_nothing_is_left_behind_when_writing_fails(network: Network, tmp_path: P
     with pytest.raises(OSError, match="no folder"):
         export_policy(network, tmp_path / "none" / "x.onnx", make_card(RULES, 2, {}))
     assert not list(tmp_path.iterdir())
+
+
+# -- objects in place of paths --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rules, seats, words",
+    [
+        ("deadwood", 2, "other rules"),
+        (RULES.replace(max_turns=60), 2, r"`max_turns` 200 \(here 60\)"),
+        (RULES, 3, "tables of 2, not of 3"),
+    ],
+)
+def test_an_object_for_another_game_is_refused_at_every_door(exported: Path, rules: Any, seats: int, words: str) -> None:
+    import gymnasium
+
+    from agents.evaluate import evaluate
+
+    agent = OnnxAgent(exported)
+    options = {"rules": rules, "num_players": seats}
+    doors = (
+        lambda: gymnasium.make("tonk_env/Tonk-v0", opponents=agent, **options),
+        lambda: gymnasium.make_vec("tonk_env/Tonk-v0", num_envs=2, opponents=agent, **options),
+        lambda: gymnasium.make("tonk_env/Tonk-v0", opponents=[agent] * (seats - 1), **options),
+        lambda: evaluate([agent, "random"], rules, seats, deals=2),
+        lambda: make_agent(agent, make_rules(rules), seats),
+    )
+    for door in doors:
+        with pytest.raises(OpponentFileError, match=words):
+            door()
+    assert make_agent(agent, RULES, 2) is agent
+
+
+def test_a_network_for_another_game_is_refused(network: Network) -> None:
+    with pytest.raises(AgentSpecError, match="inputs and actions"):
+        make_agent(NetworkAgent(network), RULES, 3)
+
+
+# -- weights --------------------------------------------------------------------------------------------------------
+
+
+def test_every_flipped_bit_of_weights_and_operators_is_noticed(exported: Path, tmp_path: Path) -> None:
+    data = exported.read_bytes()
+    model = onnx.load(exported)
+    path = tmp_path / "x.onnx"
+    generator = np.random.default_rng(0)
+    for tensor in model.graph.initializer:
+        at = data.index(tensor.raw_data) + int(generator.integers(len(tensor.raw_data)))
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1 << int(generator.integers(8))]) + data[at + 1 :])
+        assert "damaged" in refusal(path) or "not finite" in refusal(path)
+    next(node for node in model.graph.node if node.op_type == "Relu").op_type = "Tanh"
+    onnx.save(model, path)
+    assert "its weights are not those" in refusal(path)
+
+
+def test_the_order_of_the_weights_does_not_matter(exported: Path, tmp_path: Path) -> None:
+    model = onnx.load(exported)
+    tensors = list(model.graph.initializer)[::-1]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(tensors)
+    onnx.save(model, tmp_path / "x.onnx")
+    make_agent(str(tmp_path / "x.onnx"), RULES, 2)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_neither_written_nor_loaded(exported: Path, tmp_path: Path, value: float) -> None:
+    broken = network_for(RULES)
+    with torch.no_grad():
+        next(broken.actor.parameters())[0, 0] = value
+    with pytest.raises(AgentSpecError, match="weights are not finite"):
+        export_policy(broken, tmp_path / "x.onnx", make_card(RULES, 2, {}))
+    assert not list(tmp_path.iterdir())
+    for raw in (True, False):
+        model = onnx.load(exported)
+        tensor = model.graph.initializer[0]
+        numbers = onnx.numpy_helper.to_array(tensor).copy()
+        numbers.flat[0] = value
+        content = numbers.tobytes() if raw else numbers.ravel()
+        tensor.CopyFrom(helper.make_tensor(tensor.name, TensorProto.FLOAT, numbers.shape, content, raw=raw))
+        onnx.save(model, tmp_path / "x.onnx")
+        assert "not finite" in refusal(tmp_path / "x.onnx")
+        (tmp_path / "x.onnx").unlink()
+
+
+def test_logits_that_overflow_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    broken = network_for(RULES)
+    with torch.no_grad():
+        for layer in (broken.torso[0], broken.torso[2], broken.actor[-1]):
+            layer.weight.fill_(1e30)  # type: ignore[operator]
+    path = export_policy(broken, tmp_path / "x.onnx", make_card(RULES, 2, {}))
+    observations, masks = positions(RULES, 64)
+    for mode in ("sample", "greedy"):
+        with pytest.raises(OpponentFileError, match="logits are not finite"):
+            make_agent(f"{path}@{mode}", RULES, 2).act(observations, masks)
+
+
+@pytest.mark.parametrize("name", ["z.txt", "z", "z.onnx.bak"])
+def test_an_opponent_is_only_written_under_its_own_ending(network: Network, tmp_path: Path, name: str) -> None:
+    with pytest.raises(AgentSpecError, match=r"ends in \.onnx"):
+        export_policy(network, tmp_path / name, make_card(RULES, 2, {}))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_runtime_says_what_to_install(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(AgentSpecError, match=r'pip install "\.\[play\]"'):
+        OnnxAgent(exported)

@@ -15,6 +15,7 @@ from tonk_env.redeal import RedealError, redeal
 from tonk_env.state import Phase
 from tonk_env.status import status
 from tonk_env.table import Table
+from tonk_env.view import hands_were_shown
 
 
 def hidden(table: Table, seat: int) -> list[Any]:
@@ -34,7 +35,8 @@ def test_the_view_is_the_same_when_the_hidden_cards_are_dealt_again(name: str, p
             other = redeal(table, seat, generator)
             assert (other.observation(seat) == table.observation(seat)).all()
             assert (other.mask(seat) == table.mask(seat)).all()
-            assert other.render(seat) == table.render(seat)
+            if not hands_were_shown(table):  # what a comparison laid open is hidden no more (R21)
+                assert other.render(seat) == table.render(seat)
             assert other.hand(seat) == table.hand(seat)
             assert status(other) == []
             looked += 1

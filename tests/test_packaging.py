@@ -100,3 +100,10 @@ def test_no_file_names_a_private_path(project_files: list[Path]) -> None:
     text = [path for path in project_files if path.suffix not in (".onnx", ".png", ".gif", ".npz")]
     found = {path.name: PRIVATE_PATH.search(path.read_text(encoding="utf-8")) for path in text}
     assert not {name: match.group() for name, match in found.items() if match}
+
+
+def test_hints_install_from_the_folder_and_not_from_an_index(project_files: list[Path]) -> None:
+    """The project is on no index, so `pip install tonk-env[...]` would fetch nothing, or a stranger's package."""
+    hint = re.compile(r"pip install[^\n]*tonk[-_]env")
+    wrong = [path for path in project_files if path.suffix in (".py", ".md", ".yaml") and path.name != Path(__file__).name]
+    assert not [path for path in wrong if hint.search(path.read_text(encoding="utf-8"))]

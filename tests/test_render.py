@@ -13,6 +13,7 @@ from gymnasium.error import ResetNeeded
 from tests.test_aec import deck
 from tonk_env import tonk_v0
 from tonk_env.render import render_text
+from tonk_env.rules import make_rules
 from tonk_env.single import TonkEnv
 from tonk_env.table import Table
 from tonk_env.view import HIDDEN, look, text
@@ -199,3 +200,32 @@ def test_frames_for_video() -> None:
     frames = env.render()
     assert len(frames) == 2
     assert env.metadata["render_fps"] > 0
+
+
+def test_the_end_of_a_hand_says_how_and_shows_what_was_compared() -> None:
+    made = Table("rockets", 2)
+    made.reset(deck=deck("2H 3D 4S 7C 9H", "KH KD 4C 6S 9S", upcard="2C", rules="rockets"))
+    made.step("drop")
+    lines = render_text(made, 0).splitlines()
+    assert lines[0].endswith(" · over: drop, won by player_0")
+    assert lines[2:] == ["  player_0  7C 3D 2H 9H 4S | count 25", "  player_1  4C KD KH 6S 9S | count 39"]
+    assert render_text(made, 0) == render_text(made, 1) == render_text(made)
+
+
+def test_a_hand_that_ended_without_a_comparison_stays_hidden() -> None:
+    made = Table("rockets", 2)
+    made.reset(deck=deck("2H 3H 4H 5H 9S", "KH KD 4C 6S 8S", upcard="2C", stock="6H", rules="rockets"))
+    for words in ("draw", "spread 2H 3H 4H 5H 6H", "discard 9S"):
+        made.step(words)
+    lines = render_text(made, 0).splitlines()
+    assert lines[0].endswith("won by player_0")
+    assert lines[3] == "  player_1  ?? ?? ?? ?? ?? | count 38"
+
+
+def test_the_title_names_the_changed_options() -> None:
+    made = Table(make_rules("points", match="hands"), 2)
+    made.reset(seed=0)
+    assert render_text(made, 0).startswith("points (match=hands) · 2 players")
+    many = Table(make_rules("rockets", hand_size=4, opening_exact=(), upcard=False, drop_tie="safe"), 2)
+    many.reset(seed=0)
+    assert render_text(many, 0).startswith("rockets (4 options changed) · 2 players")

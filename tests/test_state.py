@@ -15,7 +15,7 @@ from tonk_env.cards import BIT_OF_CARD, bits_of, parse_card
 from tonk_env.rules import make_rules
 from tonk_env.state import Phase
 from tonk_env.status import status
-from tonk_env.table import Table
+from tonk_env.table import DeckError, Table
 
 WILD_BITS = np.array([13, 29, 1, 17, 33, 49], dtype=np.uint64)
 
@@ -133,3 +133,23 @@ def test_status_names_wrong_wilds() -> None:
 def test_before_the_first_deal_nothing_is_on_turn() -> None:
     table = Table(make_rules("points"), 2)
     assert (table.seat, table.over, table.phase) == (-1, True, Phase.OVER)
+
+
+@pytest.mark.parametrize("seat", [-1, 6, 10**9, None, "0", 1.5, True])
+def test_only_seats_at_the_table_can_be_looked_at(seat: Any) -> None:
+    table = Table("rockets", 6, seed=1)
+    table.reset()
+    for look in (table.observation, table.mask, table.hand):
+        with pytest.raises(ValueError, match="is not at this table: seats are 0 to 5"):
+            look(seat)
+
+
+def test_nothing_can_be_seen_before_the_first_deal() -> None:
+    with pytest.raises(ValueError, match="call reset"):
+        Table("rockets", 2, seed=1).observation(0)
+
+
+@pytest.mark.parametrize("deck", [[1.5] * 52, [True] * 52, [None] * 52, 5, [*range(51), 50]])
+def test_a_deck_is_made_of_cards(deck: Any) -> None:
+    with pytest.raises(DeckError, match="deck: "):
+        Table("rockets", 2, seed=1).reset(deck=deck)

@@ -323,25 +323,6 @@ def test_pickled_code_in_a_checkpoint_is_never_run(finished: Path, tmp_path: Pat
     assert not (tmp_path / "harm").exists()
 
 
-@pytest.mark.parametrize(
-    "change, words",
-    [
-        ("game.options.max_turns=60", "other rules"),
-        ("game.num_players=3", "other players: 2"),
-        ("network.torso=[64]", "another network"),
-        ("ppo.num_tables=16", "another tables: 32"),
-    ],
-)
-def test_a_checkpoint_of_something_else_is_refused(finished: Path, tmp_path: Path, change: str, words: str) -> None:
-    run = tmp_path / "copy"
-    shutil.copytree(finished, run)
-    before = (run / "config.yaml").read_text()
-    with pytest.raises(CheckpointError, match=words) as caught:
-        resume(run, [change], console=QUIET)
-    assert "\n" not in str(caught.value)
-    assert (run / "config.yaml").read_text() == before
-
-
 def test_folders_that_are_no_runs_are_refused(root: Path, tmp_path: Path, finished: Path) -> None:
     with pytest.raises(RunError, match="there is no run folder"):
         resume(tmp_path / "none", console=QUIET)
@@ -359,6 +340,26 @@ def test_folders_that_are_no_runs_are_refused(root: Path, tmp_path: Path, finish
 # -- the command line -----------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def _no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every machine look like one without."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.mark.parametrize("package", ["torch", "pydantic", "stable_baselines3", "matplotlib", "onnxruntime"])
+def test_a_missing_package_is_one_sentence(root: Path, tmp_path: Path, package: str) -> None:
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "import train; sys.exit(train.main(['configs/smoke.yaml', '--name', 'x']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert package.replace("_", "-") in done.stderr
+    assert 'pip install ".[train]"' in done.stderr
+    assert not (root / "runs" / "x").exists()
+
+
 def command(root: Path, *arguments: str) -> list[str]:
     return [sys.executable, str(root / "train.py"), *arguments]
 
@@ -367,6 +368,7 @@ def command(root: Path, *arguments: str) -> list[str]:
     "arguments, words",
     [
         ([], "name a configuration"),
+        (["configs/smoke.yaml", "device=cuda"], "torch finds no GPU"),
         (["none.yaml"], "cannot read none.yaml"),
         (["configs/smoke.yaml", "ppo.epoch=3"], "did you mean 'ppo.epochs'"),
         (["--resume", "runs/none"], "there is no run folder runs/none"),

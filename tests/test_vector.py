@@ -73,12 +73,20 @@ def test_many_tables_equal_single_ones(match: str, opponent: Any) -> None:
             assert infos["seat"][i] == info["seat"]
 
 
-@pytest.mark.parametrize("rules, players", [("points", 4), ("rockets", 2), ("tunk", 3)])
-def test_compiled_opponents_play_as_they_do_from_outside(rules: str, players: int) -> None:
-    layout = TonkVectorEnv(1, rules, players)
-    inside = TonkVectorEnv(32, rules, players, CompiledGreedy(layout), match="hands")
-    outside = TonkVectorEnv(32, rules, players, Greedy(layout), match="hands")
-    mixed = TonkVectorEnv(32, rules, players, [CompiledGreedy(layout), *[Greedy(layout)] * (players - 2)], match="hands")
+@pytest.mark.parametrize(
+    "rules, players, options",
+    [
+        ("points", 4, {"match": "hands"}),
+        ("rockets", 2, {"match": "hands"}),
+        ("tunk", 3, {"match": "hands"}),
+        ("points", 4, {"elimination": 30}),
+    ],
+)
+def test_compiled_opponents_play_as_they_do_from_outside(rules: str, players: int, options: dict[str, Any]) -> None:
+    layout = TonkVectorEnv(1, rules, players, **options)
+    inside = TonkVectorEnv(32, rules, players, CompiledGreedy(layout), **options)
+    outside = TonkVectorEnv(32, rules, players, Greedy(layout), **options)
+    mixed = TonkVectorEnv(32, rules, players, [CompiledGreedy(layout), *[Greedy(layout)] * (players - 2)], **options)
     steps = [envs.reset(seed=3)[0]["observation"].tobytes() for envs in (inside, outside, mixed)]
     generator = np.random.default_rng(0)
     for _ in range(60):

@@ -21,7 +21,7 @@
   `env("rockets", match="hands", hands=5)`.
 * `num_players`: seats at the table; None is the smallest table of the rule set.
 * `render_mode`: `"ansi"` (`render()` returns text), `"rgb_array"` (returns uint8 `(height, width, 3)`), `"human"` (a
-  window, drawn at every reset and step) or None. The pictures need pygame: `pip install "tonk-env[render]"`.
+  window, drawn at every reset and step) or None. The pictures need pygame: `pip install ".[render]"` in the project's folder.
 * `render_seat`: whose view is drawn. None is the seat that is selected, a number is that seat, `"all"` shows every
   hand.
 * `illegal_reward`: what a seat gets whose illegal move ended the episode.

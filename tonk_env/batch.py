@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tonk_env.actions import num_actions
 from tonk_env.compiling import announce
@@ -25,7 +26,8 @@ class Batch:
     """A batch of tables under one rule set.
 
     Every table waits at a decision of an *external* seat; seats given to compiled players (``set_players``) are played
-    inside ``step``. A table whose episode ends begins the next one within the same step (``autoreset=True``): ``over`` and
+    inside ``step``. An episode is over with its match, or when the last external seat is out of it (R36). A table whose
+    episode ends begins the next one within the same step (``autoreset=True``): ``over`` and
     ``rewards`` speak of the episode that ended, ``observations`` of the one that began.
 
     Args:
@@ -57,8 +59,8 @@ class Batch:
         table_ids: np.ndarray | None = None,
         autoreset: bool = True,
     ) -> None:
-        if num_tables < 1:
-            raise ValueError(f"num_tables is at least 1, not {num_tables}")
+        if isinstance(num_tables, bool) or not isinstance(num_tables, int | np.integer) or num_tables < 1:
+            raise ValueError(f"num_tables is a whole number from 1, not {num_tables!r}")
         announce(step_rows)
         self.rules = make_rules(rules)
         self.num_players = self.rules.check_players(num_players)
@@ -78,7 +80,7 @@ class Batch:
         self.action_masks = np.zeros((num_tables, self.num_actions), np.int8)
         self.seats = np.full(num_tables, -1, np.int8)
         self.rewards = np.zeros((num_tables, self.num_players), np.float32)
-        self._all = np.arange(num_tables, dtype=np.int64)
+        self._all: NDArray[np.int64] = np.arange(num_tables, dtype=np.int64)
         self._rule, self._layout = self.rules.record(), self.layout.record
         self._begun = False
         self.seed(seed)
@@ -96,9 +98,12 @@ class Batch:
         EXTERNAL seats are played by ``step``; RANDOM, DROP (``params`` = the count) and GREEDY are compiled. Takes effect
         at the next episode of a table: call ``reset`` or ``restart`` after it.
         """
-        where = slice(None) if rows is None else rows
-        self._kinds[where, : self.num_players] = kinds
-        self._params[where, : self.num_players] = 0 if params is None else params
+        where = self._all if rows is None else self._rows(rows)
+        shape = (len(where), self.num_players)
+        given = _whole_numbers("kinds", kinds, EXTERNAL, GREEDY)
+        counts = _whole_numbers("params", np.zeros(1, np.int16) if params is None else params, 0, 32767)
+        self._kinds[where, : self.num_players] = np.broadcast_to(given, shape)
+        self._params[where, : self.num_players] = np.broadcast_to(counts, shape)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode at every table. ``seed`` restarts the series of deals; None goes on with it."""
@@ -109,6 +114,9 @@ class Batch:
 
     def restart(self, rows: np.ndarray) -> None:
         """Begin a new episode at some tables (int64), giving up what was in play there."""
+        rows = self._rows(rows)
+        if self.autoreset and not (self._kinds[rows, : self.num_players] == EXTERNAL).any(axis=1).all():
+            raise ValueError("a table without an external seat never waits for a move: make the batch with autoreset=False")
         self.rewards[:] = 0.0
         self._begun = True
         self._checked(begin_rows(
@@ -122,8 +130,8 @@ class Batch:
         Raises:
             IllegalMoveError: when an action is illegal, out of range, or at a finished table; nothing has changed then.
         """
-        rows = self._all if rows is None else np.asarray(rows, dtype=np.int64)
-        actions = np.ascontiguousarray(actions, dtype=np.int64)
+        rows = self._all if rows is None else self._rows(rows)
+        actions = _moves(actions)
         if actions.shape != rows.shape:
             raise IllegalMoveError(f"{len(rows)} tables need actions of shape ({len(rows)},), not {actions.shape}")
         if not self._begun:
@@ -137,6 +145,21 @@ class Batch:
             self._rule, self._layout, self.tables, self._outs, rows, actions, self._kinds, self._params, self.autoreset,
             self.observations, self.action_masks, self.seats, self.rewards,
         ))
+
+    def _rows(self, rows: Any) -> NDArray[np.int64]:
+        """Table numbers as int64 ``(R,)``. Raises IndexError unless they are whole, in range and each there once."""
+        given = np.asarray(rows)
+        if given.size == 0:
+            return np.zeros(0, np.int64)
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise IndexError(f"rows are table numbers, one whole number each, not {given.dtype} of shape {given.shape}")
+        if given.min() < 0 or given.max() >= self.num_tables:
+            outside = given[(given < 0) | (given >= self.num_tables)][0]
+            raise IndexError(f"rows are tables 0 to {self.num_tables - 1}, not {outside}")
+        if len(given) > 1 and np.bincount(given).max() > 1:
+            raise IndexError(f"table {int(np.bincount(given).argmax())} is in rows more than once")
+        numbers: NDArray[np.int64] = np.ascontiguousarray(given, dtype=np.int64)
+        return numbers
 
     def _clear(self) -> None:
         """Forget the outputs of the last step."""
@@ -222,6 +245,22 @@ class Batch:
         return (self.tables["live"][:, None] >> np.arange(self.num_players) & 1).astype(bool)
 
 
+def _moves(actions: Any) -> np.ndarray:
+    """Actions as int64. Raises IllegalMoveError for anything but whole numbers."""
+    given = np.asarray(actions)
+    if given.size and given.dtype.kind not in "iu":
+        raise IllegalMoveError(f"actions are whole numbers, not {given.dtype}")
+    return np.ascontiguousarray(given, dtype=np.int64)
+
+
+def _whole_numbers(name: str, given: Any, low: int, high: int) -> np.ndarray:
+    """An array of whole numbers within bounds. Raises ValueError for anything else."""
+    values = np.asarray(given)
+    if values.dtype.kind not in "iu" or (values.size and (values.min() < low or values.max() > high)):
+        raise ValueError(f"{name} are whole numbers from {low} to {high}, not {values.tolist()}"[:200])
+    return values
+
+
 def choose_from_observations(
     layout: ObservationLayout,
     kind: int,
@@ -235,6 +274,10 @@ def choose_from_observations(
 
     Row i draws random number ``counter + i`` of the stream ``key``: advance ``counter`` by B from call to call.
     """
+    if np.ndim(observations) != 2 or np.shape(observations)[1] != layout.size:
+        raise ValueError(f"observations have shape (B, {layout.size}) in this game, not {np.shape(observations)}")
+    if np.shape(masks) != (len(observations), num_actions(layout.rules)):
+        raise ValueError(f"masks have shape (B, {num_actions(layout.rules)}) in this game, not {np.shape(masks)}")
     actions = np.empty(len(observations), np.int64)
     choose_rows(
         layout.rule, layout.record, np.int8(kind), np.int16(param), np.ascontiguousarray(observations, np.int8),

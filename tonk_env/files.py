@@ -23,7 +23,28 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
         raise FileNotFoundError(f"cannot write {target}: there is no folder {folder}; create it first")
     if not os.access(target if target.exists() else folder, os.W_OK):
         raise PermissionError(f"cannot write {target}: no permission to write there")
+    if not target.exists():
+        _try(target)
     return target
+
+
+def _try(target: Path) -> None:
+    """Find out whether files can be made beside ``target``, with one that has no name where the system knows such."""
+    with suppress(OSError, AttributeError):
+        os.close(os.open(target.parent, os.O_TMPFILE | os.O_WRONLY))
+        return
+    handle, name = _temporary(target)
+    os.close(handle)
+    os.unlink(name)
+
+
+def _temporary(target: Path) -> tuple[int, str]:
+    """Open a temporary file beside ``target``: (handle, name). Raises OSError with a sentence that names the target."""
+    try:
+        return tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise type(error)(f"cannot write {target}: {reason} in the folder {target.parent}") from None
 
 
 @contextmanager
@@ -40,7 +61,7 @@ def atomic_writer(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
         with open(target, mode, encoding=text) as stream:
             yield stream
         return
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    handle, name = _temporary(target)
     try:
         with os.fdopen(handle, mode, encoding=text) as stream:
             yield stream

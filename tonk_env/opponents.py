@@ -20,7 +20,8 @@ class Opponent(Protocol):
     """What an object must have to play: legal actions int64[B] for observations int8[B, O] and masks int8[B, A].
 
     ``rows`` int64[B] numbers the games, one number for each seat of each table. Optional: ``reset(rows)`` when games
-    begin, ``seed(seed)``, and ``compiled``, a pair (kind, parameter) for players that ``Batch`` runs by itself.
+    begin, ``seed(seed)``, ``compiled``, a pair (kind, parameter) for players that ``Batch`` runs by itself, and
+    ``check_game(rules, num_players)``, which raises ValueError if the player is made for another game.
     """
 
     def act(
@@ -58,8 +59,8 @@ class Opponents:
     """The players of all seats but the learner's, in order from the learner's left.
 
     ``given`` is one spec or object for all of them, or a sequence of one for each. One object may sit at several
-    seats. Raises ValueError for a wrong number of opponents and for what is no opponent, RuntimeError for a spec
-    without a library of agents to look it up in.
+    seats. Raises ValueError for a wrong number of opponents, for what is no opponent and for an opponent made for
+    another game, RuntimeError for a spec without a library of agents to look it up in.
     """
 
     def __init__(self, given: Given | Sequence[Given], rules: RuleSet, num_players: int) -> None:
@@ -96,8 +97,22 @@ class Opponents:
         for place in np.unique(places):
             mine = np.flatnonzero(places == place)
             rows = tables[mine] * self.num_players + seats[mine]
-            actions[mine] = self.players[place].act(observations[mine], masks[mine], rows)
+            answer = self.players[place].act(observations[mine], masks[mine], rows)
+            actions[mine] = self._checked(place, answer, masks[mine])
         return actions
+
+    def _checked(self, place: int, answer: Any, masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """An opponent's actions. Raises ValueError, naming it, unless there is one legal whole number a row."""
+        name = getattr(self.players[place], "name", type(self.players[place]).__name__)
+        given = np.asarray(answer)
+        if given.shape != (len(masks),) or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"opponent {name!r}: act() must return {len(masks)} whole numbers, not {given.dtype} of shape {given.shape}"
+            )
+        for number, mask in zip(given.tolist(), masks, strict=True):
+            if not 0 <= number < mask.size or not mask[number]:
+                raise ValueError(f"opponent {name!r}, {place + 1} to the learner's left, chose action {number}: not legal")
+        return given.astype(np.int64)
 
     def compiled(self) -> tuple[NDArray[np.int8], NDArray[np.int16]]:
         """Kind and parameter of every seat for ``Batch.set_players``, both [learner's seat, seat]."""
@@ -116,7 +131,8 @@ def _one_each(given: Given | Sequence[Given], count: int) -> list[Given]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         return [given] * count
     if len(given) != count:
-        raise ValueError(f"opponents: {len(given)} given, but {count} sit at this table beside the learner")
+        verb = "sits" if count == 1 else "sit"
+        raise ValueError(f"opponents: {len(given)} given, but {count} {verb} at this table beside the learner")
     return list(given)
 
 
@@ -124,8 +140,16 @@ def _resolve(given: Any, rules: RuleSet, num_players: int) -> Opponent:
     if isinstance(given, str):
         return RandomOpponent() if given == "random" else _from_spec(given, rules, num_players)
     if callable(getattr(given, "act", None)):
+        check_game(given, rules, num_players)
         return cast("Opponent", given)
     raise ValueError(f"opponents: {given!r} is no opponent: give a spec such as 'greedy', or an object with act()")
+
+
+def check_game(player: Any, rules: RuleSet, num_players: int) -> None:
+    """Let a player that can tell refuse a game it is not made for: ValueError, naming what differs."""
+    check = getattr(player, "check_game", None)
+    if callable(check):
+        check(rules, num_players)
 
 
 def _from_spec(spec: str, rules: RuleSet, num_players: int) -> Opponent:
@@ -134,6 +158,6 @@ def _from_spec(spec: str, rules: RuleSet, num_players: int) -> Opponent:
     if not makers:
         raise RuntimeError(
             f"opponents: {spec!r} needs the agents that come with tonk-env, and none are installed "
-            f"(entry point {MAKER!r} in group {ENTRY_POINTS!r}): install tonk-env, or give an object with act()"
+            f"(entry point {MAKER!r} in group {ENTRY_POINTS!r}): install the project, or give an object with act()"
         )
     return cast("Opponent", makers[0].load()(spec, rules, num_players))

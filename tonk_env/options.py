@@ -62,7 +62,7 @@ def checked(spec: Field[Any], value: object) -> Any:
 def nearest(name: object, known: Iterable[object]) -> str:
     """Return " (did you mean `x`?)" with the known name closest to `name`, or "" if none is close."""
     names = [str(k) for k in known]
-    close = difflib.get_close_matches(str(name).lower(), names, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(name).lower(), names, n=1, cutoff=0.75)
     return f" (did you mean `{close[0]}`?)" if close else ""
 
 

@@ -16,7 +16,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 try:
     import pygame
 except ImportError as error:
-    raise DependencyNotInstalled('pictures need pygame: pip install "tonk-env[render]"') from error
+    raise DependencyNotInstalled('pictures need pygame: run  pip install ".[render]"  in the project\'s folder') from error
 
 Color = tuple[int, int, int]
 Point = tuple[float, float]

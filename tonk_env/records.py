@@ -127,6 +127,10 @@ def _load(text: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         cut = "" if text.endswith("\n") else "; the line may have been cut off"
         raise RecordError(f"column {error.colno}: not valid JSON ({error.msg}){cut}") from None
+    except RecordError:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        raise RecordError(f"not a record: {error}") from None
     except RecursionError:
         raise RecordError("not a record: it is nested too deeply") from None
     if not isinstance(data, dict):
@@ -197,7 +201,7 @@ def _format(value: Any) -> int:
 
 
 def _whole(value: Any) -> int:
-    if not _is_whole(value) or not 0 <= value < 2**62:
+    if not _is_whole(value) or not 0 <= value < 2**31 - 1:
         raise RecordError(f"is {_short(value)}; a whole number from 0 is needed")
     return int(value)
 

@@ -146,8 +146,11 @@ class Checker:
     def _check_order(self, hand: HandResult) -> int:
         """Compare a hand with the one before it; return the hands of its match that were played before it."""
         last, table = self._last, self._table
+        _check_still_in(hand)
         if last is not None and hand.match < last.match:
             raise RecordError(f"is {hand.match} after {last.match}; matches are numbered upwards", "match")
+        if last is not None and table is not None and hand.match > last.match and self._counted and not table.over:
+            raise RecordError(f"is {hand.match}, but match {last.match} was not over with the hand before", "match")
         if last is None or table is None or hand.match > last.match:
             self._counted = hand.hand == 0
             if hand.hand == 0:
@@ -261,6 +264,14 @@ def play_on(rules: Any, tables: Any, seats: Any, actions: Any) -> int:
             return i
         apply(rule, t, actions[i])
     return len(actions)
+
+
+def _check_still_in(hand: HandResult) -> None:
+    """A seat whose total has reached the limit is out of an elimination match (R36)."""
+    for seat in hand.seats:
+        total = hand.totals[seat]
+        if hand.rules.match == "elimination" and total is not None and total >= hand.rules.elimination - SAME:
+            raise RecordError(f"entry {seat} is {total:g}: a seat that reached {hand.rules.elimination:g} is out", "totals")
 
 
 def _check_first(hand: HandResult) -> None:

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -181,6 +180,8 @@ class TonkEnv(gymnasium.Env[Any, Any]):
 
     def _deal(self, seed: int | None, deck: Any) -> tuple[int, list[HandResult]]:
         """Deal until the learner is to move: deals skipped, and hands of the match that ended before that."""
+        if deck is not None:
+            self.table.check_deck(deck)  # before anything has changed
         for skipped in range(MAX_SKIPPED):
             if skipped == 0 or (skipped % PATIENCE == 0 and not isinstance(self.seating, int)):
                 self.seat = self._choose_seat()
@@ -253,10 +254,9 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 def check_action(action: Any, num_actions: int) -> int:
     """The action as a plain number. Raises ValueError for anything outside the action space."""
-    try:
-        move = operator.index(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
-    except TypeError:
-        move = -1
+    given = action.item() if isinstance(action, np.ndarray) and action.size == 1 else action
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    move = int(given) if whole else -1
     if not 0 <= move < num_actions:
         raise ValueError(f"{action!r} is not an action: give a whole number from 0 to {num_actions - 1}")
     return move

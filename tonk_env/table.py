@@ -19,11 +19,12 @@ from tonk_env.notation import NotationError, action_name, parse_action, spread_w
 from tonk_env.observation import ObservationLayout
 from tonk_env.result import HandResult
 from tonk_env.rule_record import rule_array
-from tonk_env.rules import RuleSet, make_rules
+from tonk_env.rules import RuleSet, RuleSetError, make_rules
 from tonk_env.seeding import series_seed
 from tonk_env.state import TABLE_DTYPE, Ending, Phase, ending_name, new_tables
 
 OVER = int(Phase.OVER)
+_NO_DECISION = f"{MAX_DEALS} hands in a row were settled on the deal: these rules, with so many players, leave no decision"
 _SPREAD_FIELDS = ("num_spreads", "spread_places", "spread_wilds", "spread_kind", "spread_owner", "wild_spread", "wild_place")
 
 Rules = str | RuleSet | Mapping[str, Any]
@@ -45,6 +46,13 @@ class Spread:
     kind: str
     words: str
     cards: list[tuple[int, int]]  # (card number, card number of its place)
+
+
+def _card_number(card: Any) -> int:
+    """A card number, of Python or NumPy. Raises ValueError for anything else."""
+    if isinstance(card, bool) or not isinstance(card, int | np.integer):
+        raise ValueError(f"{card!r} is neither a card's name nor its number")
+    return int(card)
 
 
 def _told(rules: RuleSet, match: int, totals: list[float | None], played: np.ndarray) -> dict[str, Any]:
@@ -96,6 +104,8 @@ class Table:
         announce(do)
         self._tables = new_tables(1)
         self._tables["num_players"] = self.num_players
+        if isinstance(table, bool) or not isinstance(table, int | np.integer) or not 0 <= table < 2**63:
+            raise ValueError(f"table is the number of a series, a whole number from 0, not {table!r}")
         self._tables["table_id"] = table
         self._tables["phase"] = Phase.OVER
         self._now = np.zeros(NOW_SIZE, np.int64)
@@ -151,7 +161,7 @@ class Table:
             DeckError: when the deck has a missing, repeated or foreign card.
             RuleSetError: when the rules settle every hand on the deal.
         """
-        order = None if deck is None else self._check_deck(deck)
+        order = None if deck is None else self.check_deck(deck)
         if seed is not None or not self._seeded:
             self._seed(np.random.SeedSequence().entropy if seed is None else seed)  # type: ignore[arg-type]
         self.opened, self._started, self.truncated = [], True, False
@@ -163,14 +173,14 @@ class Table:
             self.opened += self._settle()
             if not self.over:
                 return
-        raise IllegalMoveError(f"the rules {self.rules.preset!r} settled {MAX_DEALS} hands in a row on the deal: no decision")
+        raise RuleSetError(_NO_DECISION)
 
-    def _check_deck(self, deck: str | Sequence[str | int]) -> list[int]:
-        """Card numbers of a stacked deck."""
-        cards = deck.split() if isinstance(deck, str) else list(deck)
+    def check_deck(self, deck: str | Sequence[str | int]) -> list[int]:
+        """Card numbers of a deck in dealing order. Raises DeckError unless it is the rule set's deck, each card once."""
         try:
-            order = [parse_card(c) if isinstance(c, str) else int(c) for c in cards]
-        except ValueError as error:
+            cards = deck.split() if isinstance(deck, str) else list(deck)
+            order = [parse_card(c) if isinstance(c, str) else _card_number(c) for c in cards]
+        except (TypeError, ValueError) as error:
             raise DeckError(f"deck: {error}") from None
         wanted = {int(c) for c in self._rules[0].deck[: self.rules.deck_size]}
         seen: set[int] = set()
@@ -202,8 +212,10 @@ class Table:
 
     def _settle(self) -> list[HandResult]:
         """Book finished hands and deal on until there is a decision or the match is over."""
-        finished = []
+        finished: list[HandResult] = []
         while self._now[PHASE] == OVER and not self._now[MATCH_OVER]:
+            if len(finished) > MAX_DEALS:
+                raise RuleSetError(_NO_DECISION)
             finished.append(self._result())
             self.last_hand = finished[-1]
             self._do(BOOK)
@@ -261,7 +273,7 @@ class Table:
         """
         number = action if type(action) is int and self._started else self.verify(action)
         seat = int(self._now[SEAT])
-        if number < 0 or not self._do(number):
+        if not 0 <= number < self.num_actions or not self._do(number):
             self.verify(action)
         phase, held = self._now[PHASE], int(self._now[HELD])
         self._moves.append((seat, number, held))
@@ -305,8 +317,17 @@ class Table:
         """Legal moves of the seat on turn: int8, shape ``(num_actions,)``, all zero when the episode is over."""
         return self._legal.copy()
 
+    def _check_seat(self, seat: int) -> int:
+        """A seat of this table after a reset."""
+        if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < self.num_players:
+            raise ValueError(f"seat {seat!r} is not at this table: seats are 0 to {self.num_players - 1}")
+        if not self._started:
+            raise ValueError("no hand has been dealt: call reset() first")
+        return int(seat)
+
     def mask(self, seat: int) -> np.ndarray:
-        """The action mask as a seat sees it: zeros off turn."""
+        """The action mask as a seat sees it: zeros off turn. Raises ValueError like ``observation``."""
+        self._check_seat(seat)
         return self.action_mask if seat == self.seat else np.zeros(self.num_actions, dtype=np.int8)
 
     def legal_actions(self) -> np.ndarray:
@@ -318,9 +339,13 @@ class Table:
         return sorted(self.words(int(a)) for a in self.legal_actions())
 
     def observation(self, seat: int) -> np.ndarray:
-        """What a seat may know (R39): int8 of zeros and ones, shape ``(layout.size,)``."""
+        """What a seat may know (R39): int8 of zeros and ones, shape ``(layout.size,)``.
+
+        Raises ValueError for a seat that is not at this table, and before the first reset.
+        """
         if seat == self._now[SEAT] and self._started:
             return self._seen.copy()
+        seat = self._check_seat(seat)
         row = np.zeros(self.layout.size, dtype=np.int8)
         observe_seat(self._rules, self._layouts, self._tables, seat, row)
         return row
@@ -347,7 +372,7 @@ class Table:
 
     def hand(self, seat: int) -> list[int]:
         """Card numbers held by a seat, rising. Everybody's cards are to be had here: this is the table, not a view."""
-        return cards_of(int(self._hands[seat]))
+        return cards_of(int(self._hands[self._check_seat(seat)]))
 
     @property
     def deck(self) -> list[int]:

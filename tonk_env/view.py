@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tonk_env.cards import card_name
-from tonk_env.state import Phase
+from tonk_env.state import Ending, Phase, parse_ending
 
 if TYPE_CHECKING:
     from tonk_env.table import HandResult, Spread, Table
 
 HIDDEN = "??"
+SHOWING = (Ending.DROP, Ending.CAUGHT, Ending.TUNK, Ending.TUNK_CAUGHT)
+LONGEST_CHANGES = 40  # characters of changed options in the title
 ALL: Literal["all"] = "all"  # a viewer who sees every hand
 
 PHASE_WORDS = {
@@ -26,7 +28,6 @@ PHASE_WORDS = {
     Phase.LAST_PLAY: "last turn: to hit or discard",
     Phase.PASSED: "last turn: to hit or pass",
 }
-# What every player has seen when a hand is over; the deck and the hands are not in it.
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,13 @@ def look(table: Table, viewer: int | Literal["all"]) -> TableLook:
 
 def _look_at(table: Table, seat: int, viewer: int | Literal["all"]) -> SeatLook:
     facts = table.layout.decode(table.observation(seat)).as_dict()  # the seat's own view: row 0 is itself
-    open_hand = viewer in (ALL, seat)
+    open_hand = viewer in (ALL, seat) or hands_were_shown(table)
     names = [card_name(card) for card in table.hand(seat)]
     cards = [name for name in names if open_hand or name in facts["known"][0]]
     return SeatLook(
         name=f"player_{seat}",
         cards=(*cards, *[HIDDEN] * (len(names) - len(cards))),
-        count=str(facts["count"]) if open_hand else "",
+        count=_count(table, seat) or (str(facts["count"]) if open_hand else ""),
         total="" if table.rules.single_hand else f"{table.totals[seat]:g}",
         on_turn=not table.over and seat == table.seat,
         out=not table.live[seat],
@@ -111,13 +112,42 @@ def _thrower(seat: int | None) -> str:
 
 
 def _title(table: Table) -> str:
-    preset = table.rules.preset + (" (changed)" if table.rules.to_dict()["set"] else "")
-    return f"{preset} · {table.num_players} players · hand {table.hand_number + 1} · turn {int(table.record.turns) + 1}"
+    return f"{_rules(table)} · {table.num_players} players · hand {table.hand_number + 1} · turn {int(table.record.turns) + 1}"
+
+
+def _rules(table: Table) -> str:
+    """The preset with its changed options; only how many they are where they would fill the line."""
+    changed = [f"{name}={value}" for name, value in table.rules.to_dict()["set"].items()]
+    words = ", ".join(changed)
+    if len(words) > LONGEST_CHANGES:
+        words = f"{len(changed)} options changed"
+    return f"{table.rules.preset} ({words})" if changed else table.rules.preset
+
+
+def hands_were_shown(table: Table) -> bool:
+    """Whether the hand on the table is over and ended by comparing all hands, which lays them open (R21, R24, R28)."""
+    if not table.over or table.last_hand is None:
+        return False
+    ending = parse_ending(table.last_hand.ending)
+    if ending in (Ending.STOCK, Ending.TURN_LIMIT):
+        return table.rules.drop != "after_draw" and table.rules.stock_result != "dead"
+    return ending in SHOWING
+
+
+def _count(table: Table, seat: int) -> str:
+    """What everybody knows of a seat's count when the hand is over: the count it was settled by."""
+    count = table.last_hand.counts[seat] if table.over and table.last_hand is not None else None
+    return "" if count is None else f"{count:g}"
 
 
 def _status(table: Table) -> str:
     if table.over:
-        return "cut short" if table.truncated else "over"
+        ended = "cut short" if table.truncated else "over"
+        result = table.last_hand
+        if result is None:
+            return ended
+        winners = ", ".join(f"player_{seat}" for seat in result.winners) or "nobody"
+        return f"{ended}: {result.ending.replace('_', ' ')}, won by {winners}"
     return f"player_{table.seat} {_phase_words(table)}"
 
 
@@ -142,6 +172,11 @@ def text(view: TableLook) -> str:
 
 
 def _seat_line(seat: SeatLook) -> str:
+    return f"{'>' if seat.on_turn else ' '} {seat.name}  {seat_words(seat)}"
+
+
+def seat_words(seat: SeatLook) -> str:
+    """What is seen of a seat, in one line: cards, count, total, spreads."""
     facts = [
         "out" if seat.out else " ".join(seat.cards) or "no cards",
         f"count {seat.count}" if seat.count and not seat.out else "",
@@ -149,4 +184,4 @@ def _seat_line(seat: SeatLook) -> str:
         f"no drop for {seat.barred} of its turns" if seat.barred else "",
         *(f"{spread.kind} {' '.join(spread.cards)}" for spread in seat.spreads),
     ]
-    return f"{'>' if seat.on_turn else ' '} {seat.name}  " + " | ".join(fact for fact in facts if fact)
+    return " | ".join(fact for fact in facts if fact)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from tonk_env.actions import FAMILIES
@@ -13,15 +15,26 @@ from tonk_env.rules import make_rules
 from tonk_env.table import Table
 
 
+@cache
+def compile_batch() -> Batch:
+    """Compile what batches need, with players outside and inside the loop, once a process; returns the batch it used."""
+    for autoreset in (False, True):
+        batch = Batch("points", num_tables=2, seed=0, autoreset=autoreset)
+        batch.reset()
+        batch.step(batch.choose_random())
+        batch.set_players(np.full((2, batch.num_players), GREEDY, dtype=np.int8))
+        if not autoreset:
+            batch.run()
+    return batch
+
+
 def compile_engine() -> None:
     """Compile everything that tables, batches and compiled players need, and keep it on disk."""
     table = Table("points", seed=0)
     table.reset()
     table.observation(1 - table.seat)
     table.step(int(table.legal_actions()[0]))
-    batch = Batch("points", num_tables=2, seed=0)
-    batch.reset()
-    batch.step(batch.choose_random())
+    batch = compile_batch()
     choose_from_observations(batch.layout, GREEDY, 0, batch.observations, batch.action_masks)
     table.layout.decode(batch.observations[0])
     seats = np.zeros(1, np.int8)

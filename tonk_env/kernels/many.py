@@ -34,6 +34,17 @@ def note_hand(t, out):
 
 
 @kernel
+def left_alone(t, kinds):
+    """Whether every external seat is out of the match, so that nobody outside waits for its end."""
+    external, live = 0, 0
+    for seat in range(t.num_players):
+        if kinds[seat] == EXTERNAL:
+            external += 1
+            live += (t.live >> seat) & 1
+    return external > 0 and live == 0
+
+
+@kernel
 def advance(rule, layout, t, kinds, params, view, out):
     """Let compiled seats play until an external seat is on turn or the match is over. Returns False if it cannot."""
     deals = 0
@@ -51,6 +62,9 @@ def advance(rule, layout, t, kinds, params, view, out):
             continue
         kind = kinds[t.turn]
         if kind == EXTERNAL:
+            return True
+        if deals > 0 and left_alone(t, kinds):
+            t.match_over = True  # given up: what the compiled seats still play for is nobody's business
             return True
         deals = 0
         if kind != RANDOM:
