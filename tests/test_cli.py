@@ -438,7 +438,10 @@ def test_a_closed_pipe_is_no_error(root):
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX systems")
 def test_an_interrupt_leaves_no_file_and_status_130(root, tmp_path):
     command = [sys.executable, "-m", "agents", "record", "random", "--hands", "1000000", "-o", str(tmp_path / "r.jsonl")]
-    process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job starts with Ctrl-C ignored
+    )  # fmt: skip
     until = time.monotonic() + 120
     while not list(tmp_path.iterdir()) and time.monotonic() < until:
         time.sleep(0.1)

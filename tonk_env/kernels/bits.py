@@ -33,7 +33,7 @@ def _compile(function: F, **options: Any) -> F:
     Numba looks at the file of the function alone; a kernel that calls another, or reads a record whose dtype has changed,
     would run old code on new data.
     """
-    compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = STAMP
