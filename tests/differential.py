@@ -221,11 +221,12 @@ def run(seed: int, hands: int = 1) -> int:
         players = rng.randint(rules.min_players, rules.max_players)
         if rules.stock_after_deal(players) >= 1:
             break
+    wanted = hands if rules.drop != "after_draw" else max(1, hands // 20)
+    compared = 0
     try:
         duel = Duel(rules, players, seed)
-    except RuleSetError:  # every hand is settled on the deal: nothing to compare
-        return 0
-    wanted = hands if rules.drop != "after_draw" else max(1, hands // 20)
-    while duel.play(rng) < wanted:
-        duel.begin()
-    return duel.hands
+        while (compared := duel.play(rng)) < wanted:
+            duel.begin()
+    except RuleSetError:  # all but every hand is settled on the deal: the table gives up, and so do we
+        pass
+    return compared
