@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.table import Table as Grid
 
+from agents.machine import processor
 from agents.report import versions
 from agents.wording import counted
 from tonk_env.files import atomic_writer
@@ -193,7 +193,7 @@ def rates_text(rates: list[Rate], seconds: float, repeats: int) -> str:
         "seconds": seconds,
         "repeats": repeats,
         "batch_tables": TABLES,
-        "machine": {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count()},
+        "machine": {"platform": platform.platform(), "processor": processor(), "cores": os.cpu_count()},
         "versions": versions(),
         "rates": [
             {"door": rate.door, "rules": rate.rules, "players": rate.players, "median": rate.median, "runs": rate.runs}
@@ -207,13 +207,3 @@ def write_rates(rates: list[Rate], path: str | os.PathLike[str], seconds: float,
     """Write the rates with machine and versions as JSON."""
     with atomic_writer(path) as stream:
         stream.write(rates_text(rates, seconds, repeats))
-
-
-def _processor() -> str:
-    """Return the name of the processor where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()

@@ -17,6 +17,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as Grid
 
+from agents.machine import processor
+
 ROOT = Path(__file__).parents[1]
 FORMAT = 1
 WIDTH = 140  # characters of a table that is no screen's
@@ -116,7 +118,7 @@ def ratios(ours: Iterable[float], theirs: Iterable[float]) -> tuple[float, ...]:
 def machine() -> dict[str, Any]:
     """Return what a figure depends on: processor, cores, load before measuring, versions, commit."""
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "platform": platform.platform(),
         "python": platform.python_version(),
@@ -196,13 +198,3 @@ def _commit() -> str | None:
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.strip()
-
-
-def _processor() -> str:
-    """The name of the processor where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
