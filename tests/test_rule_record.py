@@ -26,7 +26,6 @@ def test_the_record_knows_the_short_deck_R2():
     assert record["rank_down"].tolist() == [-1, 0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 10, 11]
     assert record["pos_of_rank"].tolist() == [0, 1, 2, 3, 4, 5, 6, -1, -1, -1, 7, 8, 9]
     assert record["rank_at"].tolist() == [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, -1, -1, -1]
-    assert record["ranks_mask"] == 0b1110001111111
     assert record["gapped"]
     assert record["deck_size"] == 40
     assert not PRESETS["mini"].record()["gapped"]

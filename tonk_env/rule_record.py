@@ -62,7 +62,6 @@ def _rank_tables(rules: RuleSet) -> dict[str, Any]:
     at[: len(used)] = used
     return {
         "n_ranks": len(used),
-        "ranks_mask": sum(1 << rank for rank in used),
         "rank_up": up,
         "rank_down": down,
         "pos_of_rank": place,

@@ -78,7 +78,6 @@ RULE_DTYPE = _record([
     ("scale", "<f8"),  # reward_scale (R40)
     ("max_turns", "<i4"),  # R19, turns
     ("hands", "<i4"),  # R35, hands of a match
-    ("ranks_mask", "<u2"),  # bit r: rank r is in use (R2)
     ("opening_at_most", "<i2"),  # R7, -1 = off
     ("opening_at_least", "<i2"),  # R7, 32767 = off
     ("max_hits", "<i2"),  # R15, 0 = any number

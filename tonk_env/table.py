@@ -13,6 +13,7 @@ from tonk_env.actions import num_actions
 from tonk_env.cards import BIT_OF_CARD, CARD_NAMES, cards_of, parse_card
 from tonk_env.compiling import announce
 from tonk_env.kernels.deal import finish_shuffle
+from tonk_env.kernels.held import WILD_ORDER
 from tonk_env.kernels.match import MAX_DEALS
 from tonk_env.kernels.one import BOOK, DEAL, HELD, LIVE, MATCH_OVER, NOW_SIZE, PHASE, SEAT, START, STOCK, TELL, do, observe_seat
 from tonk_env.notation import NotationError, action_name, parse_action, spread_words
@@ -433,7 +434,7 @@ class Table:
             places, wilds = int(t["spread_places"][i]), int(t["spread_wilds"][i])
             cards = [(c, c) for c in cards_of(places & ~wilds)]
             names = {}
-            for wild, bit in enumerate((13, 29, 1, 17, 33, 49)):
+            for wild, bit in enumerate(WILD_ORDER.tolist()):
                 if t["wild_spread"][wild] == i:
                     card, place = cards_of(1 << bit)[0], cards_of(1 << int(t["wild_place"][wild]))[0]
                     cards.append((card, place))

@@ -10,18 +10,15 @@ from tonk_env.actions import (
     F_DRAW,
     F_DROP,
     F_TAKE,
-    W_BOOK,
     W_DISCARD,
     W_FLAGS,
-    W_WILD_HIT_BOOK,
-    W_WILD_HIT_LOW,
 )
 from tonk_env.cards import BIT_OF_CARD, CARD_OF_BIT
 from tonk_env.kernels.arrange import lay_arrangement
 from tonk_env.kernels.bits import ZERO, bit, kernel
 from tonk_env.kernels.deal import clear_hand, deal_cards, is_opening, left_of, next_card, pop_pile, push_pile, stock_size
 from tonk_env.kernels.held import total
-from tonk_env.kernels.lay import lay_hit, lay_spread
+from tonk_env.kernels.lay import is_hit_word, lay_hit, lay_spread
 from tonk_env.kernels.legal import LAST_PLAY, LAST_START, PASSED, PLAY, START, TUNK, update_legal
 from tonk_env.kernels.settle import (
     OVER,
@@ -73,7 +70,7 @@ def apply(rule, t, action):
     elif word == W_DISCARD:
         discard(rule, t, index)
     else:
-        if word < W_BOOK or (W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW):
+        if is_hit_word(word):
             hit(rule, t, word, index)
         else:
             spread(rule, t, word, index)

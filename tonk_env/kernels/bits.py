@@ -185,9 +185,6 @@ def mix(x):
     return x ^ (x >> np.uint64(31))
 
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
 @kernel
 def draw(key, counter):
     """The counter-th 64-bit number of a key."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tonk_env.actions import W_FOUR, W_HIT_BOOK, W_HIT_HIGH, W_WILD_BOOK, W_WILD_HIT_BOOK, W_WILD_RUN
+from tonk_env.actions import W_BOOK, W_FOUR, W_HIT_BOOK, W_HIT_HIGH, W_WILD_BOOK, W_WILD_HIT_BOOK, W_WILD_HIT_LOW, W_WILD_RUN
 from tonk_env.kernels.bits import ZERO, bit, has, kernel, lowest, popcount, without_lowest
 from tonk_env.kernels.held import WILD_ORDER, first_wilds, spread_cards
 from tonk_env.spreads import KIND_BOOK, KIND_RUN
@@ -94,6 +94,12 @@ def lay_cards(rule, t, seat, kind, places, natural, wilds):
 def is_book_word(word):
     """Whether a word of spreads holds books."""
     return word <= W_FOUR or (W_WILD_BOOK <= word < W_WILD_RUN)
+
+
+@kernel
+def is_hit_word(word):
+    """Whether a word of spreads and hits holds hits."""
+    return word < W_BOOK or W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW
 
 
 @kernel

@@ -32,7 +32,7 @@ from tonk_env.kernels.held import (
     spread_word,
     wild_spreads,
 )
-from tonk_env.kernels.lay import hit_card, lay_hit, lay_spread, wild_hits
+from tonk_env.kernels.lay import hit_card, is_hit_word, lay_hit, lay_spread, wild_hits
 from tonk_env.state import NUM_WORDS, TABLE_DTYPE, Phase
 
 START, PLAY, TUNK, LAST_START, LAST_PLAY, PASSED, OVER = np.array([int(phase) for phase in Phase])
@@ -219,7 +219,7 @@ def legal_last_play(rule, t):
 @kernel
 def cards_of_move(rule, held, word, index):
     """Cards of a hand that a spread or hit uses, as a set."""
-    if word < W_BOOK or (W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW):
+    if is_hit_word(word):
         return hit_card(rule, held, word, index)
     _, natural, wilds = spread_cards(rule, held, word, index)
     return natural | wilds
@@ -241,7 +241,7 @@ def keep_uses_of_taken(rule, t):
 @kernel
 def lay_move(rule, t, word, index):
     """Lay a spread or a hit of the seat on turn, without anything that follows from it."""
-    if word < W_BOOK or (W_WILD_HIT_BOOK <= word <= W_WILD_HIT_LOW):
+    if is_hit_word(word):
         lay_hit(rule, t, np.int64(t.turn), word, index)
         t.hits += 1
     else:

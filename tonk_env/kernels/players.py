@@ -6,7 +6,7 @@ import numpy as np
 
 from tonk_env.actions import ACTION_AT, F_DROP, F_PASS, F_TAKE, W_DISCARD, W_FLAGS, W_HIT_BOOK
 from tonk_env.kernels.bits import ZERO, below, bit, has, kernel, lowest, nth, popcount, without_lowest
-from tonk_env.kernels.held import any_spread, held_spreads, least_left
+from tonk_env.kernels.held import any_spread, held_spreads, least_left, total
 from tonk_env.kernels.legal import cards_of_move
 from tonk_env.state import NUM_WORDS
 
@@ -40,16 +40,6 @@ def choose_random(words, random):
             return np.int64(ACTION_AT[word, nth(words[word], n)])
         n -= here
     return np.int64(-1)
-
-
-@kernel
-def value_of(rule, held):
-    """Points of a card set."""
-    points = 0
-    while held != ZERO:
-        points += rule.value[lowest(held) & 15]
-        held = without_lowest(held)
-    return points
 
 
 @kernel
@@ -91,7 +81,7 @@ def best_lay(rule, v, words):
         left = words[word]
         while left != ZERO:
             index = lowest(left)
-            points = value_of(rule, cards_of_move(rule, v.hand, word, index))
+            points = total(rule, cards_of_move(rule, v.hand, word, index))
             if points > best_points:
                 best, best_points = np.int64(ACTION_AT[word, index]), points
             left = without_lowest(left)
