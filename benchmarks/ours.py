@@ -150,7 +150,7 @@ def heuristic(spec: str, tables: int = TABLES) -> Stepper:
     game.set_players(np.full((tables, 2), compiled[0]), np.full((tables, 2), compiled[1]))
 
     def step() -> int:
-        before = int(game.tables["choice"].sum())  # every compiled decision draws one random number
+XX
         game.run()
         return int(game.tables["choice"].sum()) - before
 

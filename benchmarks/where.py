@@ -1,4 +1,4 @@
-"""Measures where the time of a batch goes: choosing, checking, observations, and what it costs to deal a hand."""
+"""Measures where the time of a batch goes: choosing, observations, and what it costs to deal a hand."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from measuring import Effort, Row, Stepper, alternating
 
 from tonk_env.batch import Batch
 from tonk_env.kernels.look import observe_rows
-from tonk_env.kernels.many import first_illegal
 
 NANOSECONDS = 1e9
 COUNTED = 200  # steps of all tables from which the length of a hand is taken
 NAMES = {
     "where_all": "a decision, everything",
     "where_choice": "of which: a random choice from the legal moves",
-    "where_check": "of which: the check that the action is legal",
     "where_observation": "of which: the observation, found and written",
     "where_deal": "to deal a hand up to its first decision, observation and mask included",
 }
@@ -35,8 +33,7 @@ def rows(effort: Effort) -> list[Row]:
 def _parts() -> dict[str, Stepper]:
     game = ours.new_batch("points", 2, ours.TABLES)
     everything = np.arange(ours.TABLES, dtype=np.int64)
-    moves, seats = game.choose_random(), game.seats.astype(np.int64)
-    rule, seen = game.rules.record(), np.zeros_like(game.observations)
+    seats, seen = game.seats.astype(np.int64), np.zeros_like(game.observations)
     dealt = Batch("points", 2, ours.TABLES, seed=0)
 
     def counted(part: Callable[[], object]) -> Stepper:
@@ -49,8 +46,7 @@ def _parts() -> dict[str, Stepper]:
     return {
         "where_all": ours.batch(),
         "where_choice": counted(game.choose_random),
-        "where_check": counted(lambda: first_illegal(game.tables, everything, moves, game.num_actions)),
-        "where_observation": counted(lambda: observe_rows(rule, game.layout.record, game.tables, everything, seats, seen)),
+        "where_observation": counted(lambda: observe_rows(game._rules, game._layouts, game.tables, everything, seats, seen)),
         "where_deal": counted(lambda: dealt.restart(everything)),
     }
 

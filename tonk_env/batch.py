@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from tonk_env.actions import num_actions
 from tonk_env.compiling import announce
-from tonk_env.kernels.many import begin_rows, choose_random_rows, choose_rows, first_illegal, step_rows
+from tonk_env.kernels.many import DONE, FIRST_ILLEGAL, begin_rows, choose_random_rows, choose_rows, step_rows
 from tonk_env.kernels.players import DROP, EXTERNAL, GREEDY, RANDOM
 from tonk_env.notation import action_name
 from tonk_env.observation import ObservationLayout
+from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet, RuleSetError, make_rules
 from tonk_env.seeding import series_seed
-from tonk_env.state import OUT_DTYPE, new_tables
+from tonk_env.state import OUT_DTYPE, PLAYERS_DTYPE, new_tables
 from tonk_env.table import IllegalMoveError
 
 __all__ = ["DROP", "EXTERNAL", "GREEDY", "RANDOM", "Batch", "choose_from_observations"]
@@ -74,14 +75,14 @@ class Batch:
         self.tables["table_id"] = np.arange(num_tables) if table_ids is None else table_ids
         self.tables["match_over"] = True
         self._outs = np.zeros(num_tables + 1, OUT_DTYPE)  # the last one is for hands nobody asks about
-        self._kinds = np.full((num_tables, 6), EXTERNAL, np.int8)
-        self._params = np.zeros((num_tables, 6), np.int16)
+        self._players = np.zeros(num_tables, PLAYERS_DTYPE)
+        self._players["kind"] = EXTERNAL
         self.observations = np.zeros((num_tables, self.layout.size), np.int8)
         self.action_masks = np.zeros((num_tables, self.num_actions), np.int8)
         self.seats = np.full(num_tables, -1, np.int8)
         self.rewards = np.zeros((num_tables, self.num_players), np.float32)
         self._all: NDArray[np.int64] = np.arange(num_tables, dtype=np.int64)
-        self._rule, self._layout = self.rules.record(), self.layout.record
+        self._rules, self._layouts = rule_array(self.rules), np.array([self.layout.record])  # arrays: quicker to pass
         self._begun = False
         self.seed(seed)
 
@@ -102,8 +103,8 @@ class Batch:
         shape = (len(where), self.num_players)
         given = _whole_numbers("kinds", kinds, EXTERNAL, GREEDY)
         counts = _whole_numbers("params", np.zeros(1, np.int16) if params is None else params, 0, 32767)
-        self._kinds[where, : self.num_players] = np.broadcast_to(given, shape)
-        self._params[where, : self.num_players] = np.broadcast_to(counts, shape)
+        self._players["kind"][where, : self.num_players] = np.broadcast_to(given, shape)
+        self._players["param"][where, : self.num_players] = np.broadcast_to(counts, shape)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode at every table. ``seed`` restarts the series of deals; None goes on with it."""
@@ -115,12 +116,12 @@ class Batch:
     def restart(self, rows: np.ndarray) -> None:
         """Begin a new episode at some tables (int64), giving up what was in play there."""
         rows = self._rows(rows)
-        if self.autoreset and not (self._kinds[rows, : self.num_players] == EXTERNAL).any(axis=1).all():
+        if self.autoreset and not (self._players["kind"][rows, : self.num_players] == EXTERNAL).any(axis=1).all():
             raise ValueError("a table without an external seat never waits for a move: make the batch with autoreset=False")
         self.rewards[:] = 0.0
         self._begun = True
         self._checked(begin_rows(
-            self._rule, self._layout, self.tables, self._outs, rows, self._kinds, self._params, self.autoreset,
+            self._rules, self._layouts, self.tables, self._outs, self._players, rows, self.autoreset,
             self.observations, self.action_masks, self.seats, self.rewards,
         ))
 
@@ -136,15 +137,14 @@ class Batch:
             raise IllegalMoveError(f"{len(rows)} tables need actions of shape ({len(rows)},), not {actions.shape}")
         if not self._begun:
             raise IllegalMoveError("no hand has been dealt: call reset() first")
-        bad = first_illegal(self.tables, rows, actions, self.num_actions)
-        if bad >= 0:
-            raise IllegalMoveError(self._why_not(int(rows[bad]), int(actions[bad])))
-        if len(rows) < self.num_tables:
-            self._clear()
-        self._checked(step_rows(
-            self._rule, self._layout, self.tables, self._outs, rows, actions, self._kinds, self._params, self.autoreset,
-            self.observations, self.action_masks, self.seats, self.rewards,
-        ))
+        done = step_rows(
+            self._rules, self._layouts, self.tables, self._outs, self._players, rows, actions, len(rows) < self.num_tables,
+            self.autoreset, self.observations, self.action_masks, self.seats, self.rewards,
+        )
+        if done <= FIRST_ILLEGAL:
+            wrong = FIRST_ILLEGAL - done
+            raise IllegalMoveError(self._why_not(int(rows[wrong]), int(actions[wrong])))
+        self._checked(done)
 
     def _rows(self, rows: Any) -> NDArray[np.int64]:
         """Table numbers as int64 ``(R,)``. Raises IndexError unless they are whole, in range and each there once."""
@@ -161,13 +161,6 @@ class Batch:
         numbers: NDArray[np.int64] = np.ascontiguousarray(given, dtype=np.int64)
         return numbers
 
-    def _clear(self) -> None:
-        """Forget the outputs of the last step."""
-        self.rewards[:] = 0.0
-        self._outs["over"] = self._outs["truncated"] = False
-        self._outs["ending"] = self._outs["dropper"] = -1
-        self._outs["winners"] = 0
-
     def _why_not(self, row: int, action: int) -> str:
         """The sentence about an action that may not be played."""
         if self.tables[row]["match_over"]:
@@ -177,14 +170,14 @@ class Batch:
         return f"table {row}: {action_name(action, self.rules)!r} (action {action}) is not legal for seat {self.seats[row]}"
 
     def _checked(self, row: int) -> None:
-        if row >= 0:
+        if row != DONE:
             raise RuleSetError(f"table {row}: these rules settle every hand on the deal, so no decision can be reached")
 
     def run(self) -> None:
         """Play tables without external seats to the end (``autoreset=False``): the episode is over when begun."""
         if self.autoreset:
             raise ValueError("run() plays tables to their end: make the batch with autoreset=False")
-        if (self._kinds[:, : self.num_players] == EXTERNAL).any():
+        if (self._players["kind"][:, : self.num_players] == EXTERNAL).any():
             raise ValueError("run() needs a compiled player at every seat: call set_players first")
         self.restart(self._all)
 

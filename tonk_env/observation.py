@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tonk_env.actions import num_actions
 from tonk_env.cards import CARD_NAMES, cards_of
 from tonk_env.kernels.observe import read_view
 from tonk_env.rules import RuleSet
@@ -28,14 +29,15 @@ HITS_SHOWN = 8
 NUM_COMMON_BLOCKS = 12  # blocks that every rule set has
 STACKED_FREEZE_SHOWN = 8  # own turns, where freezes stack without end
 
-# Offsets (-1 = the block is absent) and widths that the kernels read.
+# Offsets (-1 = the block is absent) and widths that the kernels read; ``total`` bytes, ``actions`` of the mask.
 LAYOUT_DTYPE = np.dtype((np.record, np.dtype([
     (name, "<i8") for name in (
-        "players cards hand top taken thrown known laid wild_places wilds_laid open sizes size_width stock stock_width count "
+        "total actions players cards hand top taken thrown known laid wild_places wilds_laid open sizes size_width stock "
+        "stock_width count "
         "count_width phase phase_width turn live tunker waiting waiting_width frozen frozen_width hits hits_width must_use "
         "options turns turns_width totals totals_width totals_zero hands_left hands_width"
     ).split()
-] + [("totals_step", "<f8")], align=True)))
+] + [("totals_steps", "<f8")], align=True)))
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,13 @@ class ObservationLayout:
             record[name] = -1
         for block in self.blocks:
             record[block.name] = block.offset
+        record.total, record.actions = self.size, num_actions(self.rules)
         record.players, record.cards = self.num_players, _cards(self.rules)
         for field, name in _WIDTHS.items():
             record[field] = next((b.shape[-1] for b in self.blocks if b.name == name), 0)
         record.options = len(self.blocks) > NUM_COMMON_BLOCKS
         step, zero = _totals_scale(self.rules)
-        record.totals_step, record.totals_zero = step, zero
+        record.totals_steps, record.totals_zero = 1 / step, zero
         return record
 
     @cached_property

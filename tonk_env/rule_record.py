@@ -69,6 +69,7 @@ def _rank_tables(rules: RuleSet) -> dict[str, Any]:
         "gapped": used[-1] - used[0] + 1 != len(used),
         "deck": _deck(rules, used),
         "value": np.array([*rules.rank_values, 0], dtype=np.int8),
+        **{name: np.uint64(_with_bit(rules, bit)) for bit, name in enumerate(("ones", "twos", "fours", "eights"))},
         "wild_mask": np.uint64(_wild_bits(rules)),
     }
 
@@ -79,6 +80,12 @@ def _deck(rules: RuleSet, used: list[int]) -> np.ndarray:
     deck = np.zeros(54, dtype=np.uint8)
     deck[: len(cards)] = cards
     return deck
+
+
+def _with_bit(rules: RuleSet, bit: int) -> int:
+    """Return the card set of the ranks whose value has a bit; values are below 16 (R5)."""
+    ranks = sum((value >> bit & 1) << rank for rank, value in enumerate(rules.rank_values))
+    return sum(ranks << SUIT_BITS * suit for suit in range(4))
 
 
 def _wild_bits(rules: RuleSet) -> int:

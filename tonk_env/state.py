@@ -68,6 +68,10 @@ def _record(fields: list[tuple[object, ...]]) -> np.dtype[np.void]:
 # A rule set as the kernels read it. Filled by RuleSet.record().
 RULE_DTYPE = _record([
     ("wild_mask", "<u8"),  # card set: cards of this deck that are wild (R3)
+    ("ones", "<u8"),  # card set: cards whose value (R5) has bit 0; a hand's total is four counts of bits
+    ("twos", "<u8"),  # bit 1
+    ("fours", "<u8"),  # bit 2
+    ("eights", "<u8"),  # bit 3
     ("opening_counts", "<u8", (2,)),  # bit c: a dealt count of c is an opening tonk (R7)
     ("opening_multiplier", "<f8"),  # R8
     ("tonk_out_multiplier", "<f8"),  # section 7
@@ -123,7 +127,7 @@ TABLE_DTYPE = _record([
     ("table_id", "<i8"),  # which series of that seed
     ("deal", "<i8"),  # number of this hand's deck in the series, from 0
     ("key", "<u8"),  # of this hand's deck, from seed, table_id and deal
-    ("choice", "<u8"),  # counter of the stream from which compiled players draw
+    ("choice", "<u8"),  # where the stream stands from which compiled players draw
     ("hand", "<u8", (6,)),  # card set held by each seat
     ("known", "<u8", (6,)),  # of these, cards that were taken from the pile (R39)
     ("thrown", "<u8", (7,)),  # cards in the pile by who threw them; 6 = the upcard
@@ -135,6 +139,7 @@ TABLE_DTYPE = _record([
     ("open_high", "<u8"),  # places open to a hit at the high end of a run
     ("open_low", "<u8"),  # places open to a hit at the low end of a run
     ("legal", "<u8", (26,)),  # legal moves of the seat on turn, by word (see actions.py)
+    ("words", "<u4"),  # bit w: word w may have a legal move; where it is not set there is none
     ("counts", "<f8", (6,)),  # of the last finished hand, points (R6)
     ("scores", "<f8", (6,)),  # of the last finished hand: penalty points or payoffs (section 7)
     ("totals", "<f8", (6,)),  # of the match before the hand in play (after it, once it is booked)
@@ -221,4 +226,11 @@ OUT_DTYPE = _record([
     ("winners", "u1"),  # seats as bits
     ("over", "?"),  # the episode ended
     ("truncated", "?"),  # by the turn limit of a single hand (R19)
+])
+
+
+# Who plays the seats of one table in a batch.
+PLAYERS_DTYPE = _record([
+    ("param", "<i2", (6,)),  # number that belongs to the kind: the count of drop:N
+    ("kind", "i1", (6,)),  # player of each seat, -1 = external (see kernels/players.py)
 ])

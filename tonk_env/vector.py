@@ -18,6 +18,7 @@ from tonk_env.batch import Batch
 from tonk_env.kernels.look import observe_rows
 from tonk_env.observation import ObservationLayout
 from tonk_env.opponents import Given, Opponents
+from tonk_env.rule_record import rule_array
 from tonk_env.rules import make_rules
 from tonk_env.single import MAX_SKIPPED, PATIENCE, check_choice, check_seating, never_moves
 from tonk_env.spaces import action_space, observation_space, vector_space
@@ -85,7 +86,7 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._batch = Batch(self.rules, self.num_players, num_envs, autoreset=False)
-        self._rule = self.rules.record()
+        self._rules, self._layouts = rule_array(self.rules), np.array([self.layout.record])
         self._kinds, self._params = self.opponents.compiled()
         self._all: Rows = np.arange(num_envs, dtype=np.int64)
         self._seats = np.zeros(num_envs, dtype=np.int64)  # the learner's
@@ -241,7 +242,7 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _final_observations(self, rows: Rows) -> NDArray[np.object_]:
         vectors = np.zeros((len(rows), self.layout.size), dtype=np.int8)
-        observe_rows(self._rule, self.layout.record, self._batch.tables, rows, self._seats[rows], vectors)
+        observe_rows(self._rules, self._layouts, self._batch.tables, rows, self._seats[rows], vectors)
         masks = np.zeros((len(rows), self._batch.num_actions), dtype=np.int8)
         last = np.full(self.num_envs, None, dtype=object)
         for i, row in enumerate(rows):

@@ -38,7 +38,7 @@ def compile_engine() -> None:
     choose_from_observations(batch.layout, GREEDY, 0, batch.observations, batch.action_masks)
     table.layout.decode(batch.observations[0])
     seats = np.zeros(1, np.int8)
-    observe_rows(batch._rule, batch.layout.record, batch.tables, np.zeros(1, np.int64), seats, batch.observations)
+    observe_rows(batch._rules, batch._layouts, batch.tables, np.zeros(1, np.int64), seats, batch.observations)
     table.legal_words()
     str(table.deck)
     wilds = make_rules("wild_jokers")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite.binding
 import numba
 import numpy as np
 from numba import types
@@ -52,7 +53,8 @@ class _PartCompiler(Compiler):
         state.flags.no_compile = True
         state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
         state.library._optimize_final_module = lambda: None
-        state.library._finalize_specific = lambda: None
+        # Never handed to the engine: it would emit the part as it stands and link callers to that copy, not to their own.
+        state.library._finalize_final_module = lambda library=state.library: setattr(library, "_finalized", True)
         return super().define_pipelines()
 
 
@@ -92,7 +94,36 @@ def inline(function: F) -> F:
     return _part(function, inline="always")
 
 
+def _gathers_bits() -> bool:
+    """Whether the processor moves the bits of a mask in one instruction (BMI2), and fast: not on AMD's before Zen 3."""
+    if numba.config.CPU_NAME or numba.config.CPU_FEATURES or not llvmlite.binding.get_process_triple().startswith("x86_64"):
+        return False
+    slow = ("znver1", "znver2", "bdver4")
+    return bool(llvmlite.binding.get_host_cpu_features().get("bmi2")) and llvmlite.binding.get_host_cpu_name() not in slow
+
+
+GATHERS_BITS = COMPILED and _gathers_bits()
+
+
+def _bmi2(name: str) -> Any:
+    """An instruction of BMI2 as a function of two 64-bit words."""
+
+    @intrinsic
+    def instruction(typingctx: Any, x: Any, mask: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            word = ir.IntType(64)
+            call = builder.module.declare_intrinsic(f"llvm.x86.bmi.{name}.64", fnty=ir.FunctionType(word, [word, word]))
+            return builder.call(call, args)
+
+        return types.uint64(types.uint64, types.uint64), codegen
+
+    return instruction
+
+
 if COMPILED:
+    pext, pdep = _bmi2("pext"), _bmi2("pdep")
 
     @intrinsic
     def popcount(typingctx: Any, x: Any) -> Any:
@@ -115,20 +146,62 @@ if COMPILED:
         return types.int64(types.uint64), codegen
 
     @intrinsic
-    def store_bits(typingctx: Any, row: Any, at: Any, bits: Any) -> Any:
-        """Write 64 bits as 64 bytes of 0 and 1 at ``row[at:]``, unchecked: one vector store."""
+    def row_of(typingctx: Any, array: Any, index: Any) -> Any:
+        """Where a row of a C-contiguous array begins: an address. A view would be counted, which costs more than writing it."""
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             from llvmlite import ir
 
-            array = context.make_array(signature.args[0])(context, builder, args[0])
-            start = builder.gep(array.data, [args[1]])
+            parts = context.make_array(signature.args[0])(context, builder, args[0])
+            stride = builder.extract_value(parts.strides, 0)
+            start = builder.ptrtoint(parts.data, ir.IntType(64))
+            return builder.add(start, builder.mul(stride, args[1]))
+
+        return types.int64(array, types.int64), codegen
+
+    @intrinsic
+    def store_bits(typingctx: Any, row: Any, at: Any, bits: Any) -> Any:
+        """Write 64 bits as 64 bytes of 0 and 1 from byte ``at`` of a row, unchecked: one vector store."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
             lanes = builder.zext(builder.bitcast(args[2], ir.VectorType(ir.IntType(1), 64)), ir.VectorType(ir.IntType(8), 64))
-            store = builder.store(lanes, builder.bitcast(start, lanes.type.as_pointer()))
-            store.align = 1
+            start = builder.inttoptr(builder.add(args[0], args[1]), lanes.type.as_pointer())
+            builder.store(lanes, start).align = 1
             return context.get_dummy_value()
 
-        return types.void(row, types.int64, types.uint64), codegen
+        return types.void(types.int64, types.int64, types.uint64), codegen
+
+    @intrinsic
+    def copy_deck(typingctx: Any, to: Any, source: Any) -> Any:
+        """Copy the 54 bytes of a deck: two vectors that overlap, where a loop would go byte by byte."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            half = ir.VectorType(ir.IntType(8), 32).as_pointer()
+            decks = [context.make_array(k)(context, builder, array).data for k, array in zip(signature.args, args, strict=True)]
+            places = [[builder.bitcast(builder.gep(d, [ir.IntType(64)(at)]), half) for d in decks] for at in (0, 22)]
+            halves = [builder.load(source, align=1) for _, source in places]
+            for loaded, (place, _) in zip(halves, places, strict=True):
+                builder.store(loaded, place, align=1)
+            return context.get_dummy_value()
+
+        return types.void(to, source), codegen
+
+    @intrinsic
+    def store_one(typingctx: Any, row: Any, at: Any) -> Any:
+        """Write a byte of 1 at byte ``at`` of a row, unchecked."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            byte = ir.IntType(8)
+            builder.store(byte(1), builder.inttoptr(builder.add(args[0], args[1]), byte.as_pointer()))
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64), codegen
 
 else:
     np.seterr(over="ignore")  # 64-bit products wrap, as they do compiled
@@ -137,9 +210,21 @@ else:
         """Number of set bits."""
         return int(x).bit_count()
 
+    def row_of(array: Any, index: Any) -> Any:
+        """A row of an array; an array of one dimension is its own row."""
+        return array[index] if array.ndim > 1 else array
+
     def store_bits(row: Any, at: Any, bits: Any) -> None:
-        """Write 64 bits as 64 bytes of 0 and 1 at ``row[at:]``."""
+        """Write 64 bits as 64 bytes of 0 and 1 from byte ``at`` of a row."""
         row[at : at + 64] = np.unpackbits(np.array([bits], np.uint64).view(np.uint8), bitorder="little")
+
+    def store_one(row: Any, at: Any) -> None:
+        """Write a byte of 1 at byte ``at`` of a row."""
+        row[at] = 1
+
+    def copy_deck(to: Any, source: Any) -> None:
+        """Copy the 54 bytes of a deck."""
+        to[:] = source
 
     def lowest(x: Any) -> int:
         """Index of the lowest set bit; 64 for an empty set."""
@@ -169,12 +254,34 @@ def without_lowest(bits):
     return bits & (bits - np.uint64(1))
 
 
-@kernel
-def nth(bits, n):
-    """Index of the n-th set bit, from 0."""
-    for _ in range(n):
-        bits = bits & (bits - np.uint64(1))
-    return lowest(bits)
+if GATHERS_BITS:
+
+    @kernel
+    def nth(bits, n):
+        """Index of the n-th set bit, from 0."""
+        return lowest(pdep(np.uint64(1) << np.uint64(n), bits))
+
+    @kernel
+    def close_lanes(bits):
+        """The low 13 bits of each 16-bit lane, side by side."""
+        return pext(bits, np.uint64(0x1FFF1FFF1FFF1FFF))
+
+else:
+
+    @kernel
+    def nth(bits, n):
+        """Index of the n-th set bit, from 0."""
+        for _ in range(n):
+            bits = bits & (bits - np.uint64(1))
+        return lowest(bits)
+
+    @kernel
+    def close_lanes(bits):
+        """The low 13 bits of each 16-bit lane, side by side."""
+        lanes = bits & np.uint64(0x1FFF)
+        lanes |= (bits >> np.uint64(3)) & np.uint64(0x1FFF << 13)
+        lanes |= (bits >> np.uint64(6)) & np.uint64(0x1FFF << 26)
+        return lanes | ((bits >> np.uint64(9)) & np.uint64(0x1FFF << 39))
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.cards import BIT_OF_CARD
-from tonk_env.kernels.bits import ZERO, below, bit, draw, has, jit, kernel, mix
+from tonk_env.kernels.bits import ZERO, below, bit, copy_deck, draw, has, inline, jit, kernel, mix, popcount, small
 from tonk_env.kernels.held import all_in_spreads
 from tonk_env.kernels.lay import clear_spreads
 from tonk_env.state import NOBODY
@@ -19,17 +19,27 @@ def deck_key(seed, table_id, deal):
     return mix(key ^ (np.uint64(deal) + np.uint64(0x8CB92BA72F3D8DD7)))
 
 
+@small
+def card_at(rule, t, at):
+    """Card number at a place of the deck, counted from 0, when all before it are dealt.
+
+    One step of a Fisher-Yates shuffle from the front: a deck is shuffled only as far as it is dealt.
+    """
+    if t.stacked:
+        return np.int64(t.deck[at])
+    other = at + below(draw(t.key, at), rule.deck_size - at)
+    card = t.deck[other]
+    t.deck[other] = t.deck[at]
+    t.deck[at] = card
+    return np.int64(card)
+
+
 @kernel
 def next_card(rule, t):
-    """Card number of the next card of the deck: one step of a Fisher-Yates shuffle from the front."""
+    """Card number of the next card of the deck."""
     at = np.int64(t.dealt)
-    if not t.stacked:
-        other = at + below(draw(t.key, at), rule.deck_size - at)
-        card = t.deck[other]
-        t.deck[other] = t.deck[at]
-        t.deck[at] = card
     t.dealt = at + 1
-    return np.int64(t.deck[at])
+    return card_at(rule, t, at)
 
 
 @jit
@@ -93,21 +103,29 @@ def left_of(t, seat, among):
     return seat
 
 
+@inline
+def size_of(seats):
+    """Number of seats in a bit set."""
+    return popcount(np.uint64(seats))
+
+
 @kernel
 def deal_cards(rule, t):
     """Deal a hand to the live seats, one card at a time from the seat that plays first, then the upcard (R4)."""
     if not t.stacked:
         t.key = deck_key(t.seed, t.table_id, t.deal)
-        for i in range(rule.deck_size):
-            t.deck[i] = rule.deck[i]
-    live = np.int64(t.in_hand)
+        copy_deck(t.deck, rule.deck)
+    players = size_of(t.in_hand)
+    t.dealt = players * rule.hand_size
+    for at in range(t.dealt):
+        card_at(rule, t, np.int64(at))
     seat = np.int64(t.start)
-    players = 0
-    for i in range(t.num_players):
-        players += (live >> i) & 1
-    for _ in range(players * rule.hand_size):
-        t.hand[seat] |= bit(BIT_OF_CARD[next_card(rule, t)])
-        seat = left_of(t, seat, live)
+    for first in range(players):
+        held = ZERO
+        for i in range(rule.hand_size):
+            held |= bit(BIT_OF_CARD[t.deck[first + i * players]])
+        t.hand[seat] = held
+        seat = left_of(t, seat, np.int64(t.in_hand))
     if rule.upcard:
         push_pile(t, next_card(rule, t), NOBODY)
 

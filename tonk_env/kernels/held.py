@@ -33,11 +33,12 @@ def spread_word(index):
 @kernel
 def total(rule, held):
     """Plain total of a card set, in points (R5)."""
-    points = 0
-    while held != ZERO:
-        points += rule.value[lowest(held) & 15]
-        held = without_lowest(held)
-    return points
+    return (
+        popcount(held & rule.ones)
+        + (popcount(held & rule.twos) << 1)
+        + (popcount(held & rule.fours) << 2)
+        + (popcount(held & rule.eights) << 3)
+    )
 
 
 @kernel

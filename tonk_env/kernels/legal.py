@@ -20,7 +20,7 @@ from tonk_env.actions import (
     W_WILD_HIT_LOW,
 )
 from tonk_env.cards import BIT_OF_CARD
-from tonk_env.kernels.bits import ZERO, bit, kernel, lowest, without_lowest
+from tonk_env.kernels.bits import ZERO, bit, inline, kernel, lowest, without_lowest
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.held import (
     any_spread,
@@ -39,13 +39,25 @@ START, PLAY, TUNK, LAST_START, LAST_PLAY, PASSED, OVER = np.array([int(phase) fo
 AFTER_DRAW = 1
 NO_RETURN, MUST_USE = 1, 2
 NONE = np.int64(0)
+TURN_WORDS = np.int64((1 << W_FLAGS) | (1 << W_DISCARD))  # all that most decisions need
 
 
 @kernel
 def clear_legal(t):
     """No move is legal."""
-    for word in range(NUM_WORDS):
-        t.legal[word] = ZERO
+    if t.words > TURN_WORDS:
+        for word in range(NUM_WORDS):
+            t.legal[word] = ZERO
+    else:
+        t.legal[W_FLAGS] = t.legal[W_DISCARD] = ZERO
+    t.words = 0
+
+
+@inline
+def mark(t, word, moves):
+    """Make the moves of a word legal."""
+    t.legal[word] = moves
+    t.words |= 1 << word
 
 
 @kernel
@@ -60,25 +72,25 @@ def update_legal(rule, t):
         else:
             legal_play(rule, t)
     elif t.phase == TUNK:
-        t.legal[W_DISCARD] = tunk_discards(rule, t)
+        mark(t, W_DISCARD, tunk_discards(rule, t))
     elif t.phase == LAST_START:
         legal_last_start(rule, t)
     elif t.phase == LAST_PLAY:
         legal_last_play(rule, t)
     elif t.phase == PASSED:
-        t.legal[W_FLAGS] = bit(F_PASS)
+        mark(t, W_FLAGS, bit(F_PASS))
         write_hits(rule, t)
 
 
 @kernel
 def legal_start(rule, t):
     """Drop, draw or take (R11, R20, R22, R23)."""
-    if rule.drop == 0 and may_drop(rule, t):
-        t.legal[W_FLAGS] |= bit(F_DROP)
+    flags = bit(F_DROP) if rule.drop == 0 and may_drop(rule, t) else ZERO
     if rule.on_demand or stock_size(rule, t) > 0:
-        t.legal[W_FLAGS] |= bit(F_DRAW)
+        flags |= bit(F_DRAW)
     if t.pile_size > 0 and may_take(rule, t):
-        t.legal[W_FLAGS] |= bit(F_TAKE)
+        flags |= bit(F_TAKE)
+    mark(t, W_FLAGS, flags)
 
 
 @kernel
@@ -127,12 +139,14 @@ def write_spreads(rule, t):
     natural = natural_spreads(rule, held)
     found = ZERO
     for i in range(8):
-        t.legal[W_BOOK + i] = natural[i]
         found |= natural[i]
+    if found != ZERO:
+        for i in range(8):
+            mark(t, W_BOOK + i, natural[i])
     if rule.wild != 0:
         wild = wild_spreads(rule, held)
         for i in range(10):
-            t.legal[spread_word(8 + i)] = wild[i]
+            mark(t, spread_word(8 + i), wild[i])
             found |= wild[i]
     return found != ZERO
 
@@ -143,13 +157,13 @@ def write_hits(rule, t):
     if t.num_spreads == 0 or t.tunk_clean or (rule.max_hits > 0 and t.hits >= rule.max_hits):
         return
     held = t.hand[t.turn]
-    t.legal[W_HIT_BOOK] = held & t.open_book
-    t.legal[W_HIT_HIGH] = held & t.open_high
-    t.legal[W_HIT_LOW] = held & t.open_low
+    mark(t, W_HIT_BOOK, held & t.open_book)
+    mark(t, W_HIT_HIGH, held & t.open_high)
+    mark(t, W_HIT_LOW, held & t.open_low)
     if rule.wild != 0:
-        t.legal[W_WILD_HIT_BOOK] = wild_hits(rule, held, t.open_book)
-        t.legal[W_WILD_HIT_HIGH] = wild_hits(rule, held, t.open_high)
-        t.legal[W_WILD_HIT_LOW] = wild_hits(rule, held, t.open_low)
+        mark(t, W_WILD_HIT_BOOK, wild_hits(rule, held, t.open_book))
+        mark(t, W_WILD_HIT_HIGH, wild_hits(rule, held, t.open_high))
+        mark(t, W_WILD_HIT_LOW, wild_hits(rule, held, t.open_low))
 
 
 @kernel
@@ -161,7 +175,7 @@ def legal_play(rule, t):
         keep_uses_of_taken(rule, t)
         return
     if not (rule.must_spread and held_one):
-        t.legal[W_DISCARD] = t.hand[t.turn]
+        mark(t, W_DISCARD, t.hand[t.turn])
     if rule.taken_discard == NO_RETURN and t.hand[t.turn] & t.taken != ZERO:
         t.legal[W_DISCARD] &= ~t.taken
         keep_finishable(rule, t)
@@ -170,9 +184,9 @@ def legal_play(rule, t):
 @kernel
 def legal_before_tunk(rule, t):
     """Tunk or discard after drawing (R26)."""
-    t.legal[W_DISCARD] = returnable(rule, t)
+    mark(t, W_DISCARD, returnable(rule, t))
     if tunk_discards(rule, t) != ZERO:
-        t.legal[W_FLAGS] = bit(F_DROP)
+        mark(t, W_FLAGS, bit(F_DROP))
 
 
 @kernel
@@ -204,14 +218,14 @@ def legal_last_start(rule, t):
     flags = bit(F_DRAW) if stock_size(rule, t) > 0 else bit(F_PASS)
     if t.pile_size > 0 and may_take(rule, t):
         flags |= bit(F_TAKE)
-    t.legal[W_FLAGS] = flags
+    mark(t, W_FLAGS, flags)
 
 
 @kernel
 def legal_last_play(rule, t):
     """Hit the tunker's spreads or discard (R27)."""
     write_hits(rule, t)
-    t.legal[W_DISCARD] = returnable(rule, t)
+    mark(t, W_DISCARD, returnable(rule, t))
     if rule.taken_discard == NO_RETURN and t.hand[t.turn] & t.taken != ZERO:
         keep_finishable(rule, t)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from tonk_env.kernels.bits import jit
+from tonk_env.kernels.bits import jit, row_of
 from tonk_env.kernels.observe import view_of, write_view
 from tonk_env.state import VIEW_DTYPE
 
 
 @jit
-def observe_rows(rule, layout, tables, rows, seats, observations):
-    """Write what ``seats[i]`` may know at table ``rows[i]`` to ``observations[i]``."""
+def observe_rows(rules, layouts, tables, rows, seats, observations):
+    """Write what ``seats[i]`` may know at table ``rows[i]`` to ``observations[i]``.
+
+    ``rules`` and ``layouts`` hold one record each.
+    """
     view = np.zeros(1, VIEW_DTYPE)[0]
     for i in range(rows.shape[0]):
-        view_of(rule, layout, tables[rows[i]], np.int64(seats[i]), view)
-        write_view(layout, view, observations[i])
+        view_of(rules[0], layouts[0], tables[rows[i]], np.int64(seats[i]), view)
+        write_view(layouts[0], view, row_of(observations, i))

@@ -5,21 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.kernels.apply import apply
-from tonk_env.kernels.bits import draw, jit, kernel, mix
+from tonk_env.kernels.bits import ZERO, draw, jit, kernel, mix, row_of, small
 from tonk_env.kernels.match import MAX_DEALS, begin_episode, book_hand, deal_next, single_hand
-from tonk_env.kernels.observe import is_legal, read_mask, read_view, view_of, write_mask, write_view
+from tonk_env.kernels.observe import clear_row, is_legal, read_mask, read_view, view_of, write_mask, write_view
 from tonk_env.kernels.players import EXTERNAL, RANDOM, choose, choose_random
 from tonk_env.kernels.settle import OVER
 from tonk_env.state import TABLE_DTYPE, VIEW_DTYPE
 
 SKIP = np.bool_(True)
+DONE, FIRST_ILLEGAL = np.array([-1, -2])  # what step_rows returns
 
 
 @kernel
 def next_random(t):
-    """Next random word of the stream from which a table's compiled players draw."""
-    t.choice += np.uint64(1)
-    return draw(mix(t.seed ^ np.uint64(t.table_id) ^ np.uint64(0x5851F42D4C957F2D)), t.choice)
+    """Next random word of the stream from which a table's compiled players draw (splitmix64)."""
+    t.choice += np.uint64(0x9E3779B97F4A7C15)
+    return mix(t.choice)
 
 
 @kernel
@@ -34,18 +35,18 @@ def note_hand(t, out):
 
 
 @kernel
-def left_alone(t, kinds):
+def left_alone(t, players):
     """Whether every external seat is out of the match, so that nobody outside waits for its end."""
     external, live = 0, 0
     for seat in range(t.num_players):
-        if kinds[seat] == EXTERNAL:
+        if players.kind[seat] == EXTERNAL:
             external += 1
             live += (t.live >> seat) & 1
     return external > 0 and live == 0
 
 
 @kernel
-def advance(rule, layout, t, kinds, params, view, out):
+def advance(rule, layout, t, players, view, out):
     """Let compiled seats play until an external seat is on turn or the match is over. Returns False if it cannot."""
     deals = 0
     while True:
@@ -60,28 +61,30 @@ def advance(rule, layout, t, kinds, params, view, out):
                 if deals > MAX_DEALS and t.phase == OVER:
                     return False
             continue
-        kind = kinds[t.turn]
+        kind = players.kind[t.turn]
         if kind == EXTERNAL:
             return True
-        if deals > 0 and left_alone(t, kinds):
+        if deals > 0 and left_alone(t, players):
             t.match_over = True  # given up: what the compiled seats still play for is nobody's business
             return True
         deals = 0
         if kind != RANDOM:
             view_of(rule, layout, t, np.int64(t.turn), view)
-        apply(rule, t, choose(rule, kind, params[t.turn], view, t.legal, next_random(t)))
+        apply(rule, t, choose(rule, kind, players.param[t.turn], view, t, next_random(t)))
 
 
 @kernel
-def begin(rule, layout, t, kinds, params, view, out, skip):
+def begin(rule, layout, t, players, view, out, skip):
     """Begin an episode and play to its first external decision.
 
     With ``skip``, episodes that end before one are passed over. Returns how many were, or -1 when the rules settle every
     hand on the deal.
     """
+    if t.choice == ZERO:
+        t.choice = mix(mix(t.seed ^ np.uint64(0x5851F42D4C957F2D)) ^ np.uint64(t.table_id))
     skipped = 0
     for _ in range(MAX_DEALS):
-        if not begin_episode(rule, t) or not advance(rule, layout, t, kinds, params, view, out):
+        if not begin_episode(rule, t) or not advance(rule, layout, t, players, view, out):
             return -1
         if not t.match_over or not skip:
             return skipped
@@ -91,29 +94,32 @@ def begin(rule, layout, t, kinds, params, view, out, skip):
 
 @kernel
 def show(rule, layout, t, view, observation, mask):
-    """Write what the seat on turn sees; zeros when the match is over. Returns the seat, -1 when over."""
+    """Write what the seat on turn sees into two rows (see ``row_of``); zeros when the match is over.
+
+    Returns the seat, -1 when over.
+    """
     if t.match_over:
-        observation[:] = 0
-        mask[:] = 0
+        clear_row(observation, layout.total)
+        clear_row(mask, layout.actions)
         return -1
     view_of(rule, layout, t, np.int64(t.turn), view)
     write_view(layout, view, observation)
-    write_mask(t.legal, mask)
+    write_mask(t, mask, layout.actions)
     return t.turn
 
 
-@kernel
-def report(rule, t, reward, out):
+@small
+def report(rule, t, rewards, row, out):
     """Hand out the rewards since the last report."""
-    for seat in range(reward.shape[0]):
-        reward[seat] = t.rewards[seat]
+    for seat in range(rewards.shape[1]):
+        rewards[row, seat] = t.rewards[seat]
         out.returns[seat] += t.rewards[seat]
         t.rewards[seat] = 0.0
     out.over = t.match_over
-    out.truncated = t.match_over and single_hand(rule) and t.cut_short
+    out.truncated = t.match_over and t.cut_short and single_hand(rule)
 
 
-@kernel
+@small
 def clear_out(out):
     """Nothing has ended."""
     out.over = out.truncated = False
@@ -121,7 +127,7 @@ def clear_out(out):
     out.winners = 0
 
 
-@jit
+@small
 def first_illegal(tables, rows, actions, num_actions):
     """Index of the first action that is out of range, illegal or at a finished table; -1 when all may be played."""
     for i in range(rows.shape[0]):
@@ -132,8 +138,22 @@ def first_illegal(tables, rows, actions, num_actions):
 
 
 @jit
-def step_rows(rule, layout, tables, outs, rows, actions, kinds, params, autoreset, observations, masks, seats, rewards):
-    """Play one move at some tables and go on to their next external decision. Returns -1, or a table that cannot deal."""
+def step_rows(rules, layouts, tables, outs, players, rows, actions, some, autoreset, observations, masks, seats, rewards):
+    """Play one move at some tables and go on to their next external decision; ``rules`` and ``layouts`` hold one record.
+
+    With ``some``, rows are not all tables: what the last step told of the others is taken back.
+
+    Returns DONE, or a table that cannot deal, or FIRST_ILLEGAL less the index of an action that may not be played: then
+    nothing has changed.
+    """
+    rule, layout = rules[0], layouts[0]
+    wrong = first_illegal(tables, rows, actions, layout.actions)
+    if wrong >= 0:
+        return FIRST_ILLEGAL - wrong
+    if some:
+        rewards[:] = 0.0
+        for row in range(tables.shape[0]):
+            clear_out(outs[row])
     view = np.zeros(1, VIEW_DTYPE)[0]
     spare = outs[outs.shape[0] - 1]
     for i in range(rows.shape[0]):
@@ -141,21 +161,22 @@ def step_rows(rule, layout, tables, outs, rows, actions, kinds, params, autorese
         t, out = tables[row], outs[row]
         clear_out(out)
         apply(rule, t, actions[i])
-        if not advance(rule, layout, t, kinds[row], params[row], view, out):
+        if not advance(rule, layout, t, players[row], view, out):
             return row
-        report(rule, t, rewards[row], out)
+        report(rule, t, rewards, row, out)
         if t.match_over and autoreset:
-            skipped = begin(rule, layout, t, kinds[row], params[row], view, spare, SKIP)
+            skipped = begin(rule, layout, t, players[row], view, spare, SKIP)
             if skipped < 0:
                 return row
             out.skipped += skipped
-        seats[row] = show(rule, layout, t, view, observations[row], masks[row])
-    return -1
+        seats[row] = show(rule, layout, t, view, row_of(observations, row), row_of(masks, row))
+    return DONE
 
 
 @jit
-def begin_rows(rule, layout, tables, outs, rows, kinds, params, autoreset, observations, masks, seats, rewards):
-    """Begin new episodes at some tables. Returns -1, or a table that cannot deal."""
+def begin_rows(rules, layouts, tables, outs, players, rows, autoreset, observations, masks, seats, rewards):
+    """Begin new episodes at some tables. Returns DONE, or a table that cannot deal."""
+    rule, layout = rules[0], layouts[0]
     view = np.zeros(1, VIEW_DTYPE)[0]
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -163,16 +184,16 @@ def begin_rows(rule, layout, tables, outs, rows, kinds, params, autoreset, obser
         clear_out(out)
         for seat in range(6):
             out.returns[seat] = 0.0
-        skipped = begin(rule, layout, t, kinds[row], params[row], view, out, autoreset)
+        skipped = begin(rule, layout, t, players[row], view, out, autoreset)
         if skipped < 0:
             return row
         out.skipped += skipped
         if t.match_over:
-            report(rule, t, rewards[row], out)
+            report(rule, t, rewards, row, out)
         else:
             clear_out(out)
-        seats[row] = show(rule, layout, t, view, observations[row], masks[row])
-    return -1
+        seats[row] = show(rule, layout, t, view, row_of(observations, row), row_of(masks, row))
+    return DONE
 
 
 @jit
@@ -180,16 +201,16 @@ def choose_random_rows(tables, actions):
     """A random legal action for every table; -1 where the match is over."""
     for row in range(actions.shape[0]):
         t = tables[row]
-        actions[row] = -1 if t.match_over else choose_random(t.legal, next_random(t))
+        actions[row] = -1 if t.match_over else choose_random(t, next_random(t))
 
 
 @jit
 def choose_rows(rule, layout, kind, param, observations, masks, key, counter, actions):
     """Actions of a compiled player from observations and masks alone."""
     view = np.zeros(1, VIEW_DTYPE)[0]
-    words = np.zeros(1, TABLE_DTYPE)[0].legal
+    t = np.zeros(1, TABLE_DTYPE)[0]
     for row in range(observations.shape[0]):
-        read_mask(masks[row], words)
+        read_mask(masks[row], t)
         if kind != RANDOM:
             read_view(layout, observations[row], view)
-        actions[row] = choose(rule, kind, param, view, words, draw(key, counter + row))
+        actions[row] = choose(rule, kind, param, view, t, draw(key, counter + row))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.kernels.apply import start_hand
-from tonk_env.kernels.bits import kernel
-from tonk_env.kernels.deal import left_of
-from tonk_env.kernels.settle import CLASH, OVER, POINTS, VOID, sits, size_of
+from tonk_env.kernels.bits import kernel, lowest
+from tonk_env.kernels.deal import left_of, size_of
+from tonk_env.kernels.settle import CLASH, OVER, POINTS, VOID, sits
 
 HANDS, ELIMINATION, TARGET = 0, 1, 2
 FIRST = np.int64(1)
@@ -154,10 +154,7 @@ def set_next_start(rule, t):
     """Who plays first in the next hand (R10)."""
     winners = np.int64(t.winners)
     if rule.next_start == 1 and size_of(winners) == 1 and winners & np.int64(t.live):
-        seat = 0
-        while not (winners >> seat) & 1:
-            seat += 1
-        t.next_start = seat
+        t.next_start = lowest(np.uint64(winners))
     else:
         t.next_start = left_of(t, np.int64(t.start), np.int64(t.live))
 

@@ -8,19 +8,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from tonk_env.actions import ACTION_AT, ACTION_BIT, ACTION_WORD
+from tonk_env.actions import ACTION_AT, ACTION_BIT, ACTION_WORD, DISCARD, W_DISCARD, W_FLAGS
 from tonk_env.cards import BIT_OF_CARD
-from tonk_env.kernels.bits import ZERO, bit, has, jit, kernel, lowest, popcount, small, store_bits, without_lowest
+from tonk_env.kernels.bits import (
+    ZERO,
+    bit,
+    close_lanes,
+    has,
+    jit,
+    kernel,
+    lowest,
+    popcount,
+    small,
+    store_bits,
+    store_one,
+    without_lowest,
+)
 from tonk_env.kernels.deal import stock_size
-from tonk_env.kernels.held import count_of
+from tonk_env.kernels.held import WILD_ORDER, count_of
+from tonk_env.kernels.legal import TURN_WORDS
 from tonk_env.state import NOBODY, NUM_WILDS, NUM_WORDS
 
 PLACES = np.int64(52)  # bytes of a block of natural cards
+ONE_BYTE = np.int64(1)
 
 
 @kernel
 def view_of(rule, layout, t, viewer, v):
-    """Pack what ``viewer`` may know of a table into a view record."""
+    """Pack what ``viewer`` may know of a table into a view record.
+
+    What the layout never shows is left as it is: zero, in a record that is used for one rule set only.
+    """
     n = np.int64(t.num_players)
     v.hand = t.hand[viewer]
     v.top = bit(BIT_OF_CARD[np.int64(t.pile[t.pile_size - 1])]) if t.pile_size > 0 else ZERO
@@ -29,15 +47,17 @@ def view_of(rule, layout, t, viewer, v):
     v.thrown[NOBODY] = t.thrown[NOBODY]
     v.turns = t.turns
     v.hands_left = min(rule.hands - t.hands_played, layout.hands_width)
-    v.hits = min(t.hits, layout.hits_width)
+    v.hits = min(t.hits, layout.hits_width) if layout.hits_width > 0 else 0
     v.count = count_of(rule, t.hand[viewer])
     v.stock = stock_size(rule, t)
     v.phase, v.must_use, v.tunk_clean = t.phase, t.must_use, t.tunk_clean
     v.turn = relative(t.turn, viewer, n)
     v.tunker = relative(t.tunker, viewer, n) if t.tunker >= 0 else -1
     v.live = 0
+    seat = np.int64(viewer)
     for k in range(n):
-        view_seat(layout, t, v, k, (viewer + k) % n)
+        view_seat(layout, t, v, k, seat)
+        seat = seat + 1 if seat + 1 < n else 0
     v.wilds_laid = 0
     if rule.wild != 0:
         view_wilds(t, v, viewer, n)
@@ -46,29 +66,31 @@ def view_of(rule, layout, t, viewer, v):
 @kernel
 def relative(seat, viewer, n):
     """A seat counted from the viewer: 0 = me, 1 = left of me."""
-    return (seat - viewer + n) % n
+    return seat - viewer if seat >= viewer else seat - viewer + n
 
 
-@kernel
+@small
 def view_seat(layout, t, v, k, seat):
     """Pack what is public about one seat."""
     v.thrown[k] = t.thrown[seat]
     v.known[k] = t.known[seat]
     v.laid[k] = t.laid[seat]
-    v.wild_places[k] = ZERO
     v.sizes[k] = popcount(t.hand[seat])
-    v.waiting[k] = min(t.waiting[seat], layout.waiting_width)
-    v.frozen[k] = min(t.frozen[seat], layout.frozen_width)
     v.live |= ((t.in_hand >> seat) & 1) << k
-    v.totals[k] = 0
+    if layout.waiting_width > 0:
+        v.waiting[k] = min(t.waiting[seat], layout.waiting_width)
+    if layout.frozen_width > 0:
+        v.frozen[k] = min(t.frozen[seat], layout.frozen_width)
     if layout.totals_width > 0:
-        steps = np.int64(np.floor(t.totals[seat] / layout.totals_step + 1e-6)) + layout.totals_zero
+        steps = np.int64(np.floor(t.totals[seat] * layout.totals_steps + 1e-6)) + layout.totals_zero
         v.totals[k] = min(max(steps, 0), layout.totals_width)
 
 
 @kernel
 def view_wilds(t, v, viewer, n):
     """Pack the wilds that lie on the table as wilds."""
+    for k in range(n):
+        v.wild_places[k] = ZERO
     for i in range(t.num_spreads):
         v.wild_places[relative(t.spread_owner[i], viewer, n)] |= t.spread_wilds[i]
     for i in range(NUM_WILDS):
@@ -79,43 +101,68 @@ def view_wilds(t, v, viewer, n):
 @small
 def card_order(held):
     """Card set with one bit a card number instead of sixteen a suit."""
-    lanes = held & np.uint64(0x1FFF)
-    lanes |= (held >> np.uint64(3)) & np.uint64(0x1FFF << 13)
-    lanes |= (held >> np.uint64(6)) & np.uint64(0x1FFF << 26)
-    lanes |= (held >> np.uint64(9)) & np.uint64(0x1FFF << 39)
     jokers = ((held >> np.uint64(13)) & np.uint64(1)) | ((held >> np.uint64(28)) & np.uint64(2))
-    return lanes | (jokers << np.uint64(52))
+    return close_lanes(held) | (jokers << np.uint64(52))
+
+
+@small
+def put_naturals(row, at, held):
+    """Write the natural cards of a set as 64 bytes, one a card: the zeros after its block are overwritten by the next."""
+    store_bits(row, at, close_lanes(held))
+
+
+@small
+def put_jokers(row, at, held):
+    """Write the jokers of a set at the end of its block."""
+    for joker in range(2):
+        if has(held, WILD_ORDER[joker]):
+            store_one(row, at + PLACES + joker)
 
 
 @kernel
-def put_tail(row, at, width, bits):
-    """Write a block near the end of the row byte by byte."""
-    for i in range(width):
-        row[at + i] = np.int8((bits >> np.uint64(i)) & np.uint64(1))
+def write_jokers(layout, v, row):
+    """Write the jokers into the blocks of cards, where they are in the deck."""
+    n, cards = layout.players, layout.cards
+    put_jokers(row, layout.hand, v.hand)
+    put_jokers(row, layout.top, v.top)
+    for k in range(n):
+        put_jokers(row, layout.thrown + k * cards, v.thrown[k])
+        put_jokers(row, layout.known + k * cards, v.known[k])
+    put_jokers(row, layout.thrown + n * cards, v.thrown[NOBODY])
 
 
 @small
-def put_bits(row, at, width, bits):
-    """Write a block of at most 64 bytes. Zeros may spill over what follows it, which is written later."""
-    if at + 64 <= row.shape[0]:
-        store_bits(row, at, bits)
-        return
-    put_tail(row, at, width, bits)
+def feed(row, stream, width, bits):
+    """Append up to 64 bytes of 0 and 1 to the row: whole words of 64 are written, the rest waits in the stream.
+
+    A stream is (where the next word goes, bits waiting, how many, the word written last).
+    """
+    at, word, fill, last = stream
+    word |= bits << np.uint64(fill)
+    fill += width
+    if fill < 64:
+        return at, word, fill, last
+    store_bits(row, at, word)
+    fill -= 64
+    rest = bits >> np.uint64(width - fill) if fill > 0 else ZERO
+    return at + 64, rest, fill, word
 
 
 @small
-def put_cards(row, at, width, held):
-    """Write a card set, one byte a card."""
-    put_bits(row, at, width, card_order(held))
+def finish(row, stream):
+    """Write what waits in the stream, as the end of the row's last 64 bytes."""
+    at, word, fill, last = stream
+    if fill > 0:
+        store_bits(row, at + fill - 64, (last >> np.uint64(fill)) | (word << np.uint64(64 - fill)))
 
 
 @small
-def put_unary(row, at, width, value):
-    """Write a number as that many ones."""
+def feed_unary(row, stream, width, value):
+    """Append a number as that many ones."""
     while width > 64:
-        put_bits(row, at, width, ~ZERO if value >= 64 else ones(max(value, 0)))
-        at, width, value = at + 64, width - 64, value - 64
-    put_bits(row, at, width, ones(max(value, 0)))
+        stream = feed(row, stream, np.int64(64), ones(min(value, 64)))
+        width, value = width - 64, max(value - 64, 0)
+    return feed(row, stream, width, ones(value))
 
 
 @small
@@ -132,65 +179,66 @@ def one_hot(index):
 
 @kernel
 def write_view(layout, v, row):
-    """Write a view as an observation; ``row`` is int8 of the layout's size. Blocks go in the order of the layout."""
+    """Write a view as an observation into a row (see ``row_of``) of the layout's size. Blocks go in the layout's order."""
     n, cards = layout.players, layout.cards
-    put_cards(row, layout.hand, cards, v.hand)
-    put_cards(row, layout.top, cards, v.top)
+    put_naturals(row, layout.hand, v.hand)
+    put_naturals(row, layout.top, v.top)
     for k in range(n):
-        put_cards(row, layout.thrown + k * cards, cards, v.thrown[k])
-    put_cards(row, layout.thrown + n * cards, cards, v.thrown[NOBODY])
+        put_naturals(row, layout.thrown + k * cards, v.thrown[k])
+    put_naturals(row, layout.thrown + n * cards, v.thrown[NOBODY])
     for k in range(n):
-        put_cards(row, layout.known + k * cards, cards, v.known[k])
+        put_naturals(row, layout.known + k * cards, v.known[k])
     for k in range(n):
-        put_cards(row, layout.laid + k * 52, PLACES, v.laid[k])
-    put_cards(row, layout.open, PLACES, v.open_book)
-    put_cards(row, layout.open + 52, PLACES, v.open_high)
-    put_cards(row, layout.open + 104, PLACES, v.open_low)
+        put_naturals(row, layout.laid + k * 52, v.laid[k])
+    put_naturals(row, layout.open, v.open_book)
+    put_naturals(row, layout.open + 52, v.open_high)
+    if cards > PLACES:
+        write_jokers(layout, v, row)
+    stream = (layout.open + 104, close_lanes(v.open_low), PLACES, ZERO)
     sizes = ZERO  # six hands of at most eight cards fit one word
     for k in range(n):
         sizes |= ones(v.sizes[k]) << np.uint64(k * layout.size_width)
-    put_bits(row, layout.sizes, n * layout.size_width, sizes)
-    put_unary(row, layout.stock, layout.stock_width, v.stock)
-    put_unary(row, layout.count, layout.count_width, v.count)
+    stream = feed(row, stream, n * layout.size_width, sizes)
+    stream = feed_unary(row, stream, layout.stock_width, v.stock)
+    stream = feed_unary(row, stream, layout.count_width, v.count)
     moment = one_hot(v.phase) & ones(layout.phase_width)  # phase, turn and turns lie side by side
     moment |= one_hot(layout.phase_width + v.turn) | (np.uint64(v.turns) << np.uint64(layout.phase_width + n))
-    put_bits(row, layout.phase, layout.phase_width + n + layout.turns_width, moment)
+    stream = feed(row, stream, layout.phase_width + n + layout.turns_width, moment)
     if layout.options:
-        write_options(layout, v, row)
+        stream = write_options(layout, v, row, stream)
+    finish(row, stream)
 
 
-@kernel
-def write_options(layout, v, row):
+@small
+def write_options(layout, v, row, stream):
     """Write the blocks that only some rule sets have, in the order of the layout."""
     n, cards = layout.players, layout.cards
     if layout.taken >= 0:
-        put_cards(row, layout.taken, cards, v.taken)
+        stream = feed(row, stream, cards, card_order(v.taken))
     if layout.must_use >= 0:
-        row[layout.must_use] = v.must_use
+        stream = feed(row, stream, ONE_BYTE, np.uint64(v.must_use))
     if layout.wild_places >= 0:
         for k in range(n):
-            put_cards(row, layout.wild_places + k * 52, PLACES, v.wild_places[k])
-        put_bits(row, layout.wilds_laid, NUM_WILDS, np.uint64(v.wilds_laid))
-    put_unary_rows(row, layout.waiting, layout.waiting_width, v.waiting, n)
-    put_unary_rows(row, layout.frozen, layout.frozen_width, v.frozen, n)
-    if layout.hits_width > 0:
-        put_unary(row, layout.hits, layout.hits_width, v.hits)
-    if layout.tunker >= 0:
-        put_bits(row, layout.tunker, n, one_hot(v.tunker))
-        row[layout.tunker + n] = v.tunk_clean
-    if layout.live >= 0:
-        put_bits(row, layout.live, n, np.uint64(v.live))
-    put_unary_rows(row, layout.totals, layout.totals_width, v.totals, n)
-    if layout.hands_width > 0:
-        put_unary(row, layout.hands_left, layout.hands_width, v.hands_left)
-
-
-@kernel
-def put_unary_rows(row, at, width, values, n):
-    """Write one number a seat, where the layout has the block."""
-    if width > 0:
+            stream = feed(row, stream, PLACES, close_lanes(v.wild_places[k]))
+        stream = feed(row, stream, np.int64(NUM_WILDS), np.uint64(v.wilds_laid))
+    if layout.waiting_width > 0:
         for k in range(n):
-            put_unary(row, at + k * width, width, values[k])
+            stream = feed_unary(row, stream, layout.waiting_width, v.waiting[k])
+    if layout.frozen_width > 0:
+        for k in range(n):
+            stream = feed_unary(row, stream, layout.frozen_width, v.frozen[k])
+    if layout.hits_width > 0:
+        stream = feed_unary(row, stream, layout.hits_width, v.hits)
+    if layout.tunker >= 0:
+        stream = feed(row, stream, n + 1, one_hot(v.tunker) | (np.uint64(v.tunk_clean) << np.uint64(n)))
+    if layout.live >= 0:
+        stream = feed(row, stream, n, np.uint64(v.live))
+    if layout.totals_width > 0:
+        for k in range(n):
+            stream = feed_unary(row, stream, layout.totals_width, v.totals[k])
+    if layout.hands_width > 0:
+        stream = feed_unary(row, stream, layout.hands_width, v.hands_left)
+    return stream
 
 
 @kernel
@@ -272,25 +320,40 @@ def read_options(layout, row, v):
     v.tunk_clean = layout.tunker >= 0 and row[layout.tunker + n] != 0
 
 
+@small
+def clear_row(row, size):
+    """Write zeros into a row of at least 64 bytes."""
+    for at in range(0, size - 64, 64):
+        store_bits(row, at, ZERO)
+    store_bits(row, size - 64, ZERO)
+
+
 @kernel
-def write_mask(words, row):
-    """Write words of legal moves as an action mask; ``row`` is int8 of the action space's size, zeroed here."""
-    row[:] = 0
-    for word in range(NUM_WORDS):
-        left = words[word]
+def write_mask(t, row, size):
+    """Write the legal moves of a table as an action mask into a row (see ``row_of``) of ``size`` bytes."""
+    clear_row(row, size)
+    store_bits(row, 0, t.legal[W_FLAGS] | (card_order(t.legal[W_DISCARD]) << np.uint64(DISCARD)))
+    others = np.int64(t.words) & ~TURN_WORDS
+    while others != 0:
+        word = lowest(others)
+        left = t.legal[word]
         while left != ZERO:
-            row[ACTION_AT[word, lowest(left)]] = 1
+            store_one(row, ACTION_AT[word, lowest(left)])
             left = without_lowest(left)
+        others &= others - 1
 
 
 @kernel
-def read_mask(row, words):
-    """Read an action mask back into words of legal moves."""
+def read_mask(row, t):
+    """Read an action mask back into the legal moves of a table."""
     for word in range(NUM_WORDS):
-        words[word] = ZERO
+        t.legal[word] = ZERO
+    words = np.int64(0)
     for action in range(row.shape[0]):
         if row[action] != 0:
-            words[ACTION_WORD[action]] |= bit(ACTION_BIT[action])
+            t.legal[ACTION_WORD[action]] |= bit(ACTION_BIT[action])
+            words |= np.int64(1) << np.int64(ACTION_WORD[action])
+    t.words = words
 
 
 @kernel

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.kernels.apply import apply
-from tonk_env.kernels.bits import jit, kernel
+from tonk_env.kernels.bits import jit, kernel, row_of
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.held import spread_cards, spread_places
 from tonk_env.kernels.lay import hit_card
@@ -21,6 +21,7 @@ from tonk_env.kernels.settle import OVER
 from tonk_env.state import VIEW_DTYPE
 
 NOW_SIZE = 6
+ONLY = np.int64(0)  # an array of one dimension is one row
 SEAT, PHASE, MATCH_OVER, LIVE, HELD, STOCK = range(NOW_SIZE)
 DEAL, BOOK, START, TELL = np.array([-1, -2, -3, -4])  # what to do; an action from 0 is played
 
@@ -34,7 +35,7 @@ def tell(rule, layout, t, now, observation, mask):
     now[LIVE] = t.live
     now[STOCK] = stock_size(rule, t)
     if t.phase != OVER or t.match_over:
-        show(rule, layout, t, np.zeros(1, VIEW_DTYPE)[0], observation, mask)
+        show(rule, layout, t, np.zeros(1, VIEW_DTYPE)[0], row_of(observation, ONLY), row_of(mask, ONLY))
 
 
 @jit
@@ -81,4 +82,4 @@ def observe_seat(rules, layouts, tables, seat, observation):
     """Write what any seat may know now."""
     view = np.zeros(1, VIEW_DTYPE)[0]
     view_of(rules[0], layouts[0], tables[0], seat, view)
-    write_view(layouts[0], view, observation)
+    write_view(layouts[0], view, row_of(observation, ONLY))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tonk_env.actions import ACTION_AT, F_DROP, F_PASS, F_TAKE, W_DISCARD, W_FLAGS, W_HIT_BOOK
+from tonk_env.actions import ACTION_AT, F_DROP, F_PASS, F_TAKE, W_DISCARD, W_FLAGS
 from tonk_env.kernels.bits import ZERO, below, bit, has, kernel, lowest, nth, popcount, without_lowest
 from tonk_env.kernels.held import any_spread, held_spreads, least_left, total
-from tonk_env.kernels.legal import cards_of_move
-from tonk_env.state import NUM_WORDS
+from tonk_env.kernels.legal import TURN_WORDS, cards_of_move
 
 EXTERNAL, RANDOM, DROP, GREEDY = -1, 0, 1, 2
 GREEDY_DROP = np.int16(10)  # greedy drops at this count or less
@@ -16,36 +15,45 @@ SMALL = 3  # greedy takes a discard of at most this value
 
 
 @kernel
-def choose(rule, kind, param, v, words, random):
-    """Action number chosen by a compiled player. ``random`` is a fresh 64-bit random word."""
+def choose(rule, kind, param, v, t, random):
+    """Action number chosen by a compiled player.
+
+    Of the table ``t`` nothing is read but its legal moves; ``random`` is a fresh 64-bit random word.
+    """
     if kind == RANDOM:
-        return choose_random(words, random)
+        return choose_random(t, random)
     if kind == DROP:
-        return choose_greedy(rule, v, words, param)
-    return choose_greedy(rule, v, words, GREEDY_DROP)
+        return choose_greedy(rule, v, t, param)
+    return choose_greedy(rule, v, t, GREEDY_DROP)
 
 
 @kernel
-def choose_random(words, random):
+def choose_random(t, random):
     """Every legal move with the same probability."""
-    moves = np.int64(0)
-    for word in range(NUM_WORDS):
-        moves += popcount(words[word])
+    others = np.int64(t.words) & ~TURN_WORDS
+    flags = popcount(t.legal[W_FLAGS])
+    moves = flags + popcount(t.legal[W_DISCARD])
+    left = others
+    while left != 0:
+        moves += popcount(t.legal[lowest(left)])
+        left &= left - 1
     n = below(random, moves)
-    if n < popcount(words[W_FLAGS]):
-        return np.int64(ACTION_AT[W_FLAGS, nth(words[W_FLAGS], n)])
-    for word in range(NUM_WORDS):
-        here = popcount(words[word])
-        if n < here:
-            return np.int64(ACTION_AT[word, nth(words[word], n)])
-        n -= here
-    return np.int64(-1)
+    word = W_FLAGS
+    if n >= flags:
+        n -= flags
+        word, here = W_DISCARD, popcount(t.legal[W_DISCARD])
+        while n >= here and others != 0:
+            n -= here
+            word = lowest(others)
+            here = popcount(t.legal[word])
+            others &= others - 1
+    return np.int64(ACTION_AT[word, nth(t.legal[word], n)])
 
 
 @kernel
-def choose_greedy(rule, v, words, drop_at):
+def choose_greedy(rule, v, t, drop_at):
     """Leave the least count: drop at ``drop_at`` or less, lay and hit whatever takes most points off, throw the highest."""
-    flags = words[W_FLAGS]
+    flags = t.legal[W_FLAGS]
     if has(flags, F_DROP) and (v.phase != 0 or v.count <= drop_at):
         return np.int64(ACTION_AT[W_FLAGS, F_DROP])
     if flags != ZERO and (v.phase == 0 or v.phase == 3):
@@ -53,12 +61,12 @@ def choose_greedy(rule, v, words, drop_at):
             return np.int64(ACTION_AT[W_FLAGS, F_TAKE])
         rest = flags & ~(bit(F_TAKE) | bit(F_DROP))
         return np.int64(ACTION_AT[W_FLAGS, lowest(rest if rest != ZERO else flags)])
-    best = best_lay(rule, v, words)
+    best = best_lay(rule, v, t)
     if best >= 0:
         return best
     if has(flags, F_PASS):
         return np.int64(ACTION_AT[W_FLAGS, F_PASS])
-    return best_discard(rule, v, words)
+    return best_discard(rule, v, t)
 
 
 @kernel
@@ -74,11 +82,14 @@ def wants_top(rule, v):
 
 
 @kernel
-def best_lay(rule, v, words):
+def best_lay(rule, v, t):
     """The spread or hit that takes the most points off the hand; -1 when there is none."""
     best, best_points = np.int64(-1), -1
-    for word in range(W_HIT_BOOK, NUM_WORDS):
-        left = words[word]
+    others = np.int64(t.words) & ~TURN_WORDS
+    while others != 0:
+        word = lowest(others)
+        others &= others - 1
+        left = t.legal[word]
         while left != ZERO:
             index = lowest(left)
             points = total(rule, cards_of_move(rule, v.hand, word, index))
@@ -89,10 +100,10 @@ def best_lay(rule, v, words):
 
 
 @kernel
-def best_discard(rule, v, words):
+def best_discard(rule, v, t):
     """The discard that leaves the least; among equals the highest card, then the first."""
     best, best_left, best_value = np.int64(-1), 1000, -1
-    left = words[W_DISCARD]
+    left = t.legal[W_DISCARD]
     while left != ZERO:
         index = lowest(left)
         value = np.int64(rule.value[index & 15])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tonk_env.kernels.bits import kernel
+from tonk_env.kernels.bits import kernel, lowest
+from tonk_env.kernels.deal import size_of
 from tonk_env.kernels.held import count_of
 from tonk_env.kernels.legal import clear_legal
 from tonk_env.state import Phase
@@ -54,16 +55,6 @@ def low_seats(t, without):
         if sits(t, seat) and seat != without and t.counts[seat] == least:
             seats |= 1 << seat
     return seats
-
-
-@kernel
-def size_of(seats):
-    """Number of seats in a bit set."""
-    count = 0
-    while seats:
-        count += seats & 1
-        seats >>= 1
-    return count
 
 
 @kernel
@@ -134,9 +125,7 @@ def settle_caught(rule, t, dropper):
     """A caught drop (R33)."""
     low = low_seats(t, dropper)
     t.winners = low
-    low_seat = 0
-    while not (low >> low_seat) & 1:
-        low_seat += 1
+    low_seat = lowest(np.uint64(low))
     how = rule.caught_pays
     if how == OWN_COUNT:
         t.scores[dropper] = rule.caught_multiplier * t.counts[dropper]
