@@ -19,6 +19,7 @@ from tonk_env.rules import make_rules
 from tonk_env.table import Table
 
 TABLES = 1024  # of a batch: enough that the loop around it does not matter
+DRAWS = np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))  # every compiled decision adds its inverse to a table's stream
 CHUNK = 256  # decisions in one call of a stepper that plays them one by one
 
 
@@ -63,8 +64,8 @@ def table(rules: str = "points", players: int = 2, **options: Any) -> Stepper:
         for _ in range(CHUNK):
             if game.over:
                 game.reset()
-            game.observation(game.seat)
-            legal = game.action_mask.nonzero()[0]
+            seen = game.observation(game.seat), game.action_mask, game.legal_actions()
+            legal = seen[2]
             game.step(int(legal[int(random() * len(legal))]))
         return CHUNK
 
@@ -150,8 +151,8 @@ def heuristic(spec: str, tables: int = TABLES) -> Stepper:
     game.set_players(np.full((tables, 2), compiled[0]), np.full((tables, 2), compiled[1]))
 
     def step() -> int:
-XX
+        before = game.tables["choice"].copy()
         game.run()
-        return int(game.tables["choice"].sum()) - before
+        return int(((game.tables["choice"] - before) * DRAWS).sum())
 
     return step

@@ -85,7 +85,7 @@ named as in records. Hands and decks are not in it.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -118,6 +118,14 @@ def env(*args: Any, illegal_reward: float = -1.0, **kwargs: Any) -> AECEnv:
     wrapped = IllegalMoveWrapper(wrapped, illegal_reward=illegal_reward)
     wrapped = ActionCheckWrapper(wrapped)
     return OrderWrapper(wrapped)
+
+
+def _copied(news: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """News that belong to whoever reads them: hands with lists of their own."""
+    return {
+        key: [{name: value[:] if type(value) is list else value for name, value in hand.items()} for hand in hands]
+        for key, hands in news.items()
+    }
 
 
 class raw_env(AECEnv):
@@ -193,16 +201,37 @@ class raw_env(AECEnv):
         Raises IllegalMoveError for a move that is not legal now and ActionError for an action that is none; both
         change nothing.
         """
+        if self.playable(action):
+            self.play(cast(int, action))
+            return
         self.check_action(action)
-        agent = self.agent_selection
         if action is None:
             self._was_dead_step(None)
-            return
-        hands = self.table.step(operator.index(action))
+        else:
+            self.play(operator.index(action))
+
+    def playable(self, action: Any) -> bool:
+        """Whether ``play`` may be called with an action: the selected seat lives and may make this move now."""
+        agent = self.agent_selection
+        whole = type(action) is int or isinstance(action, np.integer)
+        if not whole or not 0 <= action < self.table.num_actions or not self.agents or self._finished(agent):
+            return False
+        return self.table.allows(int(action))
+
+    def play(self, action: int) -> None:
+        """Play a legal move of the selected seat. Raises IllegalMoveError, with nothing changed, when it is not legal."""
+        agent = self.agent_selection
+        hands = self.table.step(int(action))
         self._cumulative_rewards[agent] = 0.0
-        self._news[agent] = {}
-        self._tell(hands)
-        self._publish()
+        if self._news[agent]:
+            self._news[agent] = {}
+        if hands:
+            self._tell(hands)
+            self._publish()
+        else:  # nobody was paid, nobody left
+            self.rewards = dict.fromkeys(self.agents, 0.0)
+            self.agent_selection = self.possible_agents[self.table.seat]
+            self._inform_players()
         if self.render_mode == "human":
             self.render()
 
@@ -231,6 +260,8 @@ class raw_env(AECEnv):
 
     def observe(self, agent: AgentID) -> Observation:
         """What one seat knows now, as fresh arrays. Raises ValueError for a name that sits at no seat."""
+        if agent == self.agent_selection and not (self.terminations.get(agent) or self.truncations.get(agent)):
+            return {"action_mask": self.table.action_mask, "observation": self.table.seen}
         seat = self._seat_of.get(agent)
         if seat is None:
             raise ValueError(f"tonk_v0: {agent!r} is not at this table: {', '.join(self.possible_agents)} are")
@@ -250,14 +281,14 @@ class raw_env(AECEnv):
 
     def _tell(self, hands: list[HandResult]) -> None:
         """Keep the news of a step for each seat until that seat moves."""
-        for hand in hands:
+        for result in map(public_result, hands):
             for agent in self.agents:
-                self._news[agent].setdefault("hands", []).append(public_result(hand))
+                self._news[agent].setdefault("hands", []).append(result)
 
     def _publish(self) -> None:
         """Read rewards, ends, selection and infos off the table after a reset or a move."""
         table = self.table
-        over, rewards, live = table.over, table.rewards.tolist(), table.live
+        over, rewards, live = table.over, table.rewards.tolist(), table.live.tolist()
         cut_short = over and table.truncated
         self.rewards = {}
         for agent in self.agents:
@@ -283,16 +314,22 @@ class raw_env(AECEnv):
 
     def _inform(self) -> None:
         """Write every seat's info anew: it belongs to whoever reads it."""
-        self.infos = {
-            agent: {"action_mask": self._mask(agent), **{key: list(news) for key, news in self._news[agent].items()}}
-            for agent in self.agents
-        }
+        self.infos = {agent: {"action_mask": self._mask(agent), **_copied(self._news[agent])} for agent in self.agents}
+
+    def _inform_players(self) -> None:
+        """The same while nobody has finished."""
+        selected, size, self.infos = self.agent_selection, self.table.num_actions, {}
+        for agent in self.agents:
+            mask = self.table.action_mask if agent == selected else np.zeros(size, np.int8)
+            news = self._news[agent]
+            self.infos[agent] = {"action_mask": mask, **_copied(news)} if news else {"action_mask": mask}
 
     def _mask(self, agent: AgentID) -> NDArray[np.int8]:
-        if agent in self.terminations and self._finished(agent):
-            fill = np.ones if agent == self.agent_selection else np.zeros
+        selected = agent == self.agent_selection
+        if self._finished(agent):
+            fill = np.ones if selected else np.zeros
             return fill(self.table.num_actions, dtype=np.int8)
-        return self.table.mask(self._seat_of[agent])
+        return self.table.action_mask if selected else np.zeros(self.table.num_actions, np.int8)
 
     def _finished(self, agent: AgentID) -> bool:
-        return bool(self.terminations[agent] or self.truncations[agent])
+        return bool(self.terminations.get(agent) or self.truncations.get(agent))

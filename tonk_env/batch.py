@@ -82,7 +82,7 @@ class Batch:
         self.seats = np.full(num_tables, -1, np.int8)
         self.rewards = np.zeros((num_tables, self.num_players), np.float32)
         self._all: NDArray[np.int64] = np.arange(num_tables, dtype=np.int64)
-        self._rules, self._layouts = rule_array(self.rules), np.array([self.layout.record])  # arrays: quicker to pass
+        self._rules, self._layouts = rule_array(self.rules), self.layout.records
         self._begun = False
         self.seed(seed)
 
@@ -273,7 +273,7 @@ def choose_from_observations(
         raise ValueError(f"masks have shape (B, {num_actions(layout.rules)}) in this game, not {np.shape(masks)}")
     actions = np.empty(len(observations), np.int64)
     choose_rows(
-        layout.rule, layout.record, np.int8(kind), np.int16(param), np.ascontiguousarray(observations, np.int8),
+        rule_array(layout.rules), layout.records, np.int8(kind), np.int16(param), np.ascontiguousarray(observations, np.int8),
         np.ascontiguousarray(masks, np.int8), np.uint64(key), np.int64(counter), actions,
     )
     return actions

@@ -17,7 +17,7 @@ import numpy as np
 
 from tonk_env.actions import num_actions
 from tonk_env.cards import CARD_NAMES, cards_of
-from tonk_env.kernels.observe import read_view
+from tonk_env.kernels.look import read_row
 from tonk_env.rules import RuleSet
 from tonk_env.state import NOBODY, VIEW_DTYPE, Phase
 
@@ -90,9 +90,9 @@ class ObservationLayout:
         return record
 
     @cached_property
-    def rule(self) -> Any:
-        """The rule set as the kernels read it (a scalar of RULE_DTYPE)."""
-        return self.rules.record()
+    def records(self) -> np.ndarray:
+        """The same in an array of one, which Python passes to compiled code faster."""
+        return np.array([self.record])
 
     @property
     def fingerprint(self) -> str:
@@ -111,9 +111,9 @@ class ObservationLayout:
         """Readable view of one observation (int8, shape ``(size,)``). Raises ValueError for another shape."""
         if np.shape(vector) != (self.size,):
             raise ValueError(f"an observation here has shape ({self.size},), not {np.shape(vector)}")
-        record = np.zeros(1, VIEW_DTYPE)[0]
-        read_view(self.record, np.ascontiguousarray(vector, dtype=np.int8), record)
-        return View(self, record)
+        records = np.zeros(1, VIEW_DTYPE)
+        read_row(self.records, np.ascontiguousarray(vector, dtype=np.int8), records)
+        return View(self, records[0])
 
 
 _WIDTHS = {

@@ -70,4 +70,4 @@ _FIELDS = [field.name for field in fields(HandResult)]
 
 def _plain(values: Sequence[float | None]) -> list[float | int | None]:
     """Whole numbers as ints, others rounded to nine decimals."""
-    return [None if v is None else int(v) if float(v).is_integer() else round(float(v), 9) for v in values]
+    return [None if v is None else int(v) if v.is_integer() else round(v, 9) for v in values]

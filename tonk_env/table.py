@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +16,34 @@ from tonk_env.compiling import announce
 from tonk_env.kernels.deal import finish_shuffle
 from tonk_env.kernels.held import WILD_ORDER
 from tonk_env.kernels.match import MAX_DEALS
-from tonk_env.kernels.one import BOOK, DEAL, HELD, LIVE, MATCH_OVER, NOW_SIZE, PHASE, SEAT, START, STOCK, TELL, do, observe_seat
+from tonk_env.kernels.one import (
+    BEGIN,
+    CHOICES_AT,
+    DEAL,
+    HELD,
+    LIVE_AT,
+    NEXT,
+    OVER_AT,
+    PHASE_AT,
+    START,
+    STOCK_AT,
+    TELL,
+    choose_one,
+    do,
+    handles_of,
+    observe_seat,
+)
 from tonk_env.notation import NotationError, action_name, parse_action, spread_words
 from tonk_env.observation import ObservationLayout
 from tonk_env.result import HandResult
 from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet, RuleSetError, make_rules
 from tonk_env.seeding import series_seed
-from tonk_env.state import TABLE_DTYPE, Ending, Phase, ending_name, new_tables
+from tonk_env.state import TABLE_DTYPE, VIEW_DTYPE, Ending, Phase, ending_name, new_tables
 
 OVER = int(Phase.OVER)
+_OVER_BIT = 1 << OVER_AT
+_HELD_BITS = 2**64 - 1
 _NO_DECISION = f"{MAX_DEALS} hands in a row were settled on the deal: these rules, with so many players, leave no decision"
 _SPREAD_FIELDS = ("num_spreads", "spread_places", "spread_wilds", "spread_kind", "spread_owner", "wild_spread", "wild_place")
 
@@ -56,18 +75,30 @@ def _card_number(card: Any) -> int:
     return int(card)
 
 
-def _told(rules: RuleSet, match: int, totals: list[float | None], played: np.ndarray) -> dict[str, Any]:
-    """Fields of a HandResult, all but deck and moves, from the record of a finished hand and its totals before."""
-    n = int(played["num_players"][0])
-    dealt, won = int(played["in_hand"][0]), int(played["winners"][0])
-    seats = [seat for seat in range(n) if dealt >> seat & 1]
-    counts, scores = played["counts"][0].tolist(), played["scores"][0].tolist()
+def _at(name: str) -> int:
+    """Byte of a field in a table's record."""
+    assert TABLE_DTYPE.fields is not None
+    return int(TABLE_DTYPE.fields[name][1])
+
+
+_HANDS_DEALT, _POINTS = struct.Struct("<i"), struct.Struct("<6d")
+_PLAYERS_AT, _IN_HAND_AT, _WINNERS_AT, _START_AT, _ENDING_AT, _HANDS_DEALT_AT, _CUT_SHORT_AT = (
+    _at(name) for name in ("num_players", "in_hand", "winners", "start", "ending", "hands_dealt", "cut_short")
+)
+_POINTS_AT = {name: _at(name) for name in ("totals", "counts", "scores")}
+
+
+def _told(rules: RuleSet, match: int, played: bytes) -> dict[str, Any]:
+    """Fields of a HandResult, all but deck and moves, from the record of a finished hand that is not booked yet."""
+    n, dealt, won = played[_PLAYERS_AT], played[_IN_HAND_AT], played[_WINNERS_AT]
+    points = {
+        name: [value if dealt >> seat & 1 else None for seat, value in enumerate(_POINTS.unpack_from(played, at)[:n])]
+        for name, at in _POINTS_AT.items()
+    }
     return {
-        "rules": rules, "match": match, "hand": int(played["hands_dealt"][0]) - 1, "players": n, "seats": seats,
-        "start": int(played["start"][0]), "totals": totals, "ending": ending_name(played["ending"][0]),
-        "counts": [counts[seat] if seat in seats else None for seat in range(n)],
-        "scores": [scores[seat] if seat in seats else None for seat in range(n)],
-        "winners": [seat for seat in range(n) if won >> seat & 1],
+        "rules": rules, "match": match, "hand": _HANDS_DEALT.unpack_from(played, _HANDS_DEALT_AT)[0] - 1, "players": n,
+        "seats": [seat for seat in range(n) if dealt >> seat & 1], "start": played[_START_AT],
+        "ending": ending_name(played[_ENDING_AT]), **points, "winners": [seat for seat in range(n) if won >> seat & 1],
     }
 
 
@@ -109,16 +140,18 @@ class Table:
             raise ValueError(f"table is the number of a series, a whole number from 0, not {table!r}")
         self._tables["table_id"] = table
         self._tables["phase"] = Phase.OVER
-        self._now = np.zeros(NOW_SIZE, np.int64)
+        self._view = np.zeros(1, VIEW_DTYPE)  # the kernels' scratch paper
         self._seen = np.zeros(self.layout.size, np.int8)  # by the seat on turn
         self._legal = np.zeros(self.num_actions, np.int8)
+        self._choices = np.zeros(self.num_actions, np.int64)
+        self._now = OVER << PHASE_AT  # what the kernels told last
+        self._has_wilds = self.rules.wild != "none"
         self._bind()
         self._seeded = False
         self._started = False
         self._single_hand = self.rules.single_hand
         self._match = -1
         self._moves: list[tuple[int, int, int]] = []  # seat, action, card set held before it
-        self._totals_before: list[float | None] = []
         self.opened: list[HandResult] = []
         self.last_hand: HandResult | None = None
         self.truncated = False
@@ -129,7 +162,10 @@ class Table:
         """Arrays and views into the record that copies and pickles make anew."""
         self._t = self._tables[0]
         self._rules = rule_array(self.rules)
-        self._layouts = np.array([self.layout.record])
+        self._layouts = self.layout.records
+        self._handles = handles_of(
+            self._rules, self._layouts, self._tables, self._view, self._seen, self._legal, self._choices
+        )
         self._rewards = self._tables["rewards"][0, : self.num_players]
         # Views are read many times faster than attributes of the record.
         self._fields = {name: self._tables[name] for name in TABLE_DTYPE.names or ()}
@@ -137,7 +173,10 @@ class Table:
 
     def _do(self, what: int) -> bool:
         """Play an action or deal, book or start; False when the action is not legal."""
-        return bool(do(self._rules, self._layouts, self._tables, what, self._now, self._seen, self._legal))
+        told = int(do(self._handles, what))
+        if told >= 0:
+            self._now = told
+        return told >= 0
 
     def _refresh(self) -> None:
         """Look at the record again, after something else has written to it."""
@@ -167,9 +206,8 @@ class Table:
             self._seed(np.random.SeedSequence().entropy if seed is None else seed)  # type: ignore[arg-type]
         self.opened, self._started, self.truncated = [], True, False
         for _ in range(MAX_DEALS):
-            self._do(START)
             self._match += 1
-            self._deal(order)
+            self._begin(order)
             order = None
             self.opened += self._settle()
             if not self.over:
@@ -198,41 +236,44 @@ class Table:
             raise DeckError(f"deck: {len(missing)} of {self.rules.deck_size} cards are missing: {names}")
         return order
 
-    def _deal(self, order: list[int] | None = None) -> None:
-        """Deal the next hand, from a stacked deck if there is one."""
-        if order is not None:
-            self._t.deck[: len(order)] = order
-            self._t.stacked = True
+    def _begin(self, order: list[int] | None) -> None:
+        """Start a match and deal its first hand."""
         self._moves = []
-        live = int(self._now[LIVE])
-        totals = self._tables["totals"][0].tolist()
-        self._totals_before = [totals[s] if live >> s & 1 else None for s in range(self.num_players)]
+        if order is None:
+            self._do(BEGIN)
+        else:
+            self._do(START)
+            self._deal(order)
+
+    def _deal(self, order: list[int]) -> None:
+        """Deal the next hand from a stacked deck."""
+        self._t.deck[: len(order)] = order
+        self._t.stacked = True
+        self._moves = []
         self._do(DEAL)
-        if order is not None:
-            self._t.stacked = True  # the kernels forget it: only this hand is stacked
+        self._t.stacked = True  # the kernels forget it: only this hand is stacked
 
     def _settle(self) -> list[HandResult]:
         """Book finished hands and deal on until there is a decision or the match is over."""
         finished: list[HandResult] = []
-        while self._now[PHASE] == OVER and not self._now[MATCH_OVER]:
+        while self._now >> PHASE_AT & 7 == OVER and not self._now & _OVER_BIT:
             if len(finished) > MAX_DEALS:
                 raise RuleSetError(_NO_DECISION)
             finished.append(self._result())
             self.last_hand = finished[-1]
-            self._do(BOOK)
-            self._tables["stacked"] = False
-            if not self._now[MATCH_OVER]:
-                self._deal()
-        self.truncated = self._single_hand and bool(self._now[MATCH_OVER]) and bool(self._tables["cut_short"][0])
+            self._moves = []
+            self._do(NEXT)
+        self.truncated = self._single_hand and bool(self._now & _OVER_BIT) and bool(self._fields["cut_short"][0])
         return finished
 
     def _result(self) -> HandResult:
         """The finished hand on the table. The record is kept; the words are found when somebody asks for them."""
-        played, moves, totals, match = self._tables.copy(), self._moves, self._totals_before, self._match
-        rules = self.rules
+        played, moves, match, rules = self._tables.tobytes(), self._moves, self._match, self.rules
         return HandResult.later(
-            lambda: _told(rules, match, totals, played),
-            lambda: {"deck": _whole_deck(rules, played), "moves": _told_moves(rules, moves)},
+            lambda: _told(rules, match, played),
+            lambda: {
+                "deck": _whole_deck(rules, np.frombuffer(played, TABLE_DTYPE)), "moves": _told_moves(rules, moves),
+            },
         )
 
     # -- moves ---------------------------------------------------------------------------------------------------
@@ -273,12 +314,23 @@ class Table:
         Raises IllegalMoveError, with nothing changed, when the move is not legal.
         """
         number = action if type(action) is int and self._started else self.verify(action)
-        seat = int(self._now[SEAT])
-        if not 0 <= number < self.num_actions or not self._do(number):
+        seat = self._now & 7
+        told = do(self._handles, number) if 0 <= number < self.num_actions else -1
+        if told < 0:
             self.verify(action)
-        phase, held = self._now[PHASE], int(self._now[HELD])
+        self._now = told
+        held = int(self._handles[HELD]) & _HELD_BITS if self._has_wilds else 0  # only words of wilds depend on the hand
         self._moves.append((seat, number, held))
-        return self._settle() if phase == OVER else []
+        return self._settle() if told >> PHASE_AT & 7 == OVER else []
+
+    def choose(self, kind: int, param: int, random: int) -> int:
+        """Legal action of a compiled player (``tonk_env.batch``: DROP, GREEDY, ...) for the seat on turn, from its view.
+
+        ``random`` is a whole number below 2**63, fresh for each choice. Raises IllegalMoveError when nobody is on turn.
+        """
+        if self.over:
+            raise IllegalMoveError("nobody is on turn: call reset() first")
+        return int(choose_one(self._handles, kind, param, random))
 
     def words(self, action: int) -> str:
         """Words of an action for the seat on turn (section 13)."""
@@ -301,22 +353,31 @@ class Table:
     @property
     def over(self) -> bool:
         """Whether the episode has ended (or none has begun)."""
-        return bool(self._now[MATCH_OVER]) or not self._started
+        return bool(self._now & _OVER_BIT) or not self._started
 
     @property
     def phase(self) -> Phase:
         """Where the turn stands."""
-        return Phase(int(self._now[PHASE])) if self._started else Phase.OVER
+        return Phase(self._now >> PHASE_AT & 7) if self._started else Phase.OVER
 
     @property
     def seat(self) -> int:
         """Seat on turn, -1 when the episode is over."""
-        return int(self._now[SEAT]) if self._started else -1
+        return -1 if self._now & _OVER_BIT or not self._started else self._now & 7
 
     @property
     def action_mask(self) -> np.ndarray:
         """Legal moves of the seat on turn: int8, shape ``(num_actions,)``, all zero when the episode is over."""
         return self._legal.copy()
+
+    def allows(self, action: int) -> bool:
+        """Whether an action number within the space is legal for the seat on turn."""
+        return bool(self._legal[action])
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Observation of the seat on turn: int8, shape ``(layout.size,)``; zeros when the episode is over."""
+        return self._seen.copy()
 
     def _check_seat(self, seat: int) -> int:
         """A seat of this table after a reset."""
@@ -333,7 +394,7 @@ class Table:
 
     def legal_actions(self) -> np.ndarray:
         """Legal action numbers, rising: int64."""
-        return np.flatnonzero(self._legal)
+        return self._choices[: self._now >> CHOICES_AT].copy()
 
     def legal_words(self) -> list[str]:
         """Legal moves in words, sorted by text."""
@@ -344,7 +405,7 @@ class Table:
 
         Raises ValueError for a seat that is not at this table, and before the first reset.
         """
-        if seat == self._now[SEAT] and self._started:
+        if type(seat) is int and seat == self.seat:
             return self._seen.copy()
         seat = self._check_seat(seat)
         row = np.zeros(self.layout.size, dtype=np.int8)
@@ -364,8 +425,11 @@ class Table:
     @property
     def live(self) -> np.ndarray:
         """Seats still in the match: bool, one a seat."""
-        live = int(self._now[LIVE])
-        return np.array([bool(live >> s & 1) for s in range(self.num_players)])
+        return np.array([bool(self._now >> LIVE_AT + seat & 1) for seat in range(self.num_players)])
+
+    def is_live(self, seat: int) -> bool:
+        """Whether a seat of this table is still in the match."""
+        return bool(self._now >> LIVE_AT + seat & 1)
 
     def places(self) -> list[float]:
         """Places in the match (R37), 0 for a seat that has none yet."""
@@ -383,7 +447,7 @@ class Table:
     @property
     def stock_size(self) -> int:
         """Cards left in the stock."""
-        return int(self._now[STOCK])
+        return self._now >> STOCK_AT & 63
 
     @property
     def pile(self) -> list[tuple[int, int | None]]:
@@ -450,7 +514,7 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_t", "_rules", "_layouts", "_rewards", "_fields", "_hands", "layout"):
+        for name in ("_t", "_rules", "_layouts", "_handles", "_rewards", "_fields", "_hands", "layout"):
             del state[name]
         return state
 

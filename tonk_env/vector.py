@@ -86,7 +86,7 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._batch = Batch(self.rules, self.num_players, num_envs, autoreset=False)
-        self._rules, self._layouts = rule_array(self.rules), np.array([self.layout.record])
+        self._rules, self._layouts = rule_array(self.rules), self.layout.records
         self._kinds, self._params = self.opponents.compiled()
         self._all: Rows = np.arange(num_envs, dtype=np.int64)
         self._seats = np.zeros(num_envs, dtype=np.int64)  # the learner's

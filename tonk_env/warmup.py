@@ -33,7 +33,7 @@ def compile_engine() -> None:
     table = Table("points", seed=0)
     table.reset()
     table.observation(1 - table.seat)
-    table.step(int(table.legal_actions()[0]))
+    table.step(table.choose(GREEDY, 0, 0))
     batch = compile_batch()
     choose_from_observations(batch.layout, GREEDY, 0, batch.observations, batch.action_masks)
     table.layout.decode(batch.observations[0])

@@ -43,6 +43,11 @@ class IllegalMoveWrapper(_Straight, wrappers.TerminateIllegalWrapper):
 
     agents = _straight("agents")
 
+    def step(self, action: int | None) -> None:
+        """Step; whether the move is legal is judged by the table as it stands, not by what was observed last."""
+        self._prev_obs = None
+        super().step(action)
+
 
 class ActionCheckWrapper(_Straight, wrappers.AssertOutOfBoundsWrapper):
     """PettingZoo's bounds check with a sentence that names the seat and says what is allowed."""
@@ -62,3 +67,15 @@ class OrderWrapper(_Straight, wrappers.OrderEnforcingWrapper):
     def agents(self) -> Any:
         """Agents still in the game. Raises AttributeError before the first reset."""
         return self._inside.agents if self._has_reset else self.__getattr__("agents")
+
+    def last(self, observe: bool = True) -> Any:
+        """What the selected seat sees, has earned, and whether it has finished."""
+        return self._inside.last(observe) if self._has_reset else super().last(observe)
+
+    def step(self, action: int | None) -> None:
+        """Step. A legal move of a seat in the game passes every check of the layers between, so it goes straight in."""
+        if self._has_reset and self._inside.playable(action):
+            self._has_updated = True
+            self._inside.play(action)
+        else:
+            super().step(action)

@@ -174,6 +174,19 @@ if COMPILED:
         return types.void(types.int64, types.int64, types.uint64), codegen
 
     @intrinsic
+    def load_bits(typingctx: Any, row: Any, at: Any) -> Any:
+        """Read 64 bytes from byte ``at`` of a row as 64 bits, 1 for what is not zero, unchecked: one vector load."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from llvmlite import ir
+
+            lanes = ir.VectorType(ir.IntType(8), 64)
+            loaded = builder.load(builder.inttoptr(builder.add(args[0], args[1]), lanes.as_pointer()), align=1)
+            return builder.bitcast(builder.icmp_unsigned("!=", loaded, ir.Constant(lanes, None)), ir.IntType(64))
+
+        return types.uint64(types.int64, types.int64), codegen
+
+    @intrinsic
     def copy_deck(typingctx: Any, to: Any, source: Any) -> Any:
         """Copy the 54 bytes of a deck: two vectors that overlap, where a loop would go byte by byte."""
 
@@ -217,6 +230,10 @@ else:
     def store_bits(row: Any, at: Any, bits: Any) -> None:
         """Write 64 bits as 64 bytes of 0 and 1 from byte ``at`` of a row."""
         row[at : at + 64] = np.unpackbits(np.array([bits], np.uint64).view(np.uint8), bitorder="little")
+
+    def load_bits(row: Any, at: Any) -> Any:
+        """Read 64 bytes from byte ``at`` of a row as 64 bits, 1 for what is not zero."""
+        return np.packbits(row[at : at + 64] != 0, bitorder="little").view(np.uint64)[0]
 
     def store_one(row: Any, at: Any) -> None:
         """Write a byte of 1 at byte ``at`` of a row."""
@@ -266,6 +283,11 @@ if GATHERS_BITS:
         """The low 13 bits of each 16-bit lane, side by side."""
         return pext(bits, np.uint64(0x1FFF1FFF1FFF1FFF))
 
+    @kernel
+    def open_lanes(bits):
+        """The way back from ``close_lanes``."""
+        return pdep(bits, np.uint64(0x1FFF1FFF1FFF1FFF))
+
 else:
 
     @kernel
@@ -282,6 +304,14 @@ else:
         lanes |= (bits >> np.uint64(3)) & np.uint64(0x1FFF << 13)
         lanes |= (bits >> np.uint64(6)) & np.uint64(0x1FFF << 26)
         return lanes | ((bits >> np.uint64(9)) & np.uint64(0x1FFF << 39))
+
+    @kernel
+    def open_lanes(bits):
+        """The way back from ``close_lanes``."""
+        lanes = bits & np.uint64(0x1FFF)
+        lanes |= (bits & np.uint64(0x1FFF << 13)) << np.uint64(3)
+        lanes |= (bits & np.uint64(0x1FFF << 26)) << np.uint64(6)
+        return lanes | ((bits & np.uint64(0x1FFF << 39)) << np.uint64(9))
 
 
 @kernel

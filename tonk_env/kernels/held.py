@@ -14,6 +14,7 @@ from tonk_env.kernels.bits import ONE, ZERO, bit, has, inline, kernel, lowest, p
 
 NATURALS = np.uint64(cards.NATURALS)
 LANE = np.uint64(0x1FFF)
+EVERY_LANE = np.uint64(0x0001000100010001)  # copies a lane to all four
 BOOK_LANES = spreads.BOOK_LANES
 WILD_NATURAL = spreads.WILD_BOOK_NATURAL_LANES
 WILD_FILLED = spreads.WILD_BOOK_WILD_LANES
@@ -22,6 +23,8 @@ WILD_ORDER = np.array([13, 29, 1, 17, 33, 49], dtype=np.int64)
 NO_NATURAL_SPREADS = (ZERO,) * 8
 NO_WILD_SPREADS = (ZERO,) * 10
 NUM_SPREAD_WORDS = 18
+RANK_TWO = np.int64(cards.RANK_TWO)
+DEUCES = 2  # code of wild=deuces in a rule record
 
 
 @inline
@@ -39,6 +42,16 @@ def total(rule, held):
         + (popcount(held & rule.fours) << 2)
         + (popcount(held & rule.eights) << 3)
     )
+
+
+@kernel
+def highest_value(rule, held):
+    """Points of the highest card of a set, 0 for none (R5)."""
+    highest = 0
+    while held != ZERO:
+        highest = max(highest, np.int64(rule.value[lowest(held) & 15]))
+        held = without_lowest(held)
+    return highest
 
 
 @kernel
@@ -97,60 +110,105 @@ def run_places(rule, low, length):
 
 
 @kernel
-def wild_books(rule, held, rank, pool):
-    """Shapes of legal books with wilds of one rank, as 16 bits (R14)."""
-    shapes = np.int64(0)
-    lanes = held >> np.uint64(rank)
-    for shape in range(16):
-        natural, filled = WILD_NATURAL[shape], WILD_FILLED[shape]
-        if lanes & natural != natural or lanes & filled != ZERO:
-            continue
-        if lowest(filled >> np.uint64(16 * rule.suits)) < 64 and rule.suits < 4:
-            continue
-        if popcount(pool & ~(natural << np.uint64(rank))) >= popcount(filled):
-            shapes |= 1 << shape
-    return shapes
+def wild_shape(rule, lanes, shape, wilds):
+    """Ranks of which a shape of wild book is legal: its naturals held, the places it fills not, wilds enough (R14)."""
+    ranks = LANE
+    for suit in range(4):
+        lane = (lanes >> np.uint64(16 * suit)) & LANE
+        if has(WILD_NATURAL[shape], 16 * suit):
+            ranks &= lane
+        elif has(WILD_FILLED[shape], 16 * suit):
+            if suit >= rule.suits:
+                return ZERO
+            ranks &= ~lane
+    filled = popcount(WILD_FILLED[shape])
+    if wilds < filled:
+        return ZERO
+    if rule.wild == DEUCES and wilds - popcount(WILD_NATURAL[shape]) < filled:
+        ranks &= ~bit(RANK_TWO)  # deuces in a book of deuces are no wilds
+    return ranks
 
 
 @kernel
-def wild_run_fits(rule, held, pool, places, length):
-    """Whether a run with wilds is legal: two naturals or more, each missing place filled by a wild (R14)."""
-    natural = places & held
-    count = popcount(natural)
-    return 2 <= count < length and popcount(pool & ~natural) >= length - count
+def wild_books(rule, held, wilds):
+    """Words of the books with wilds in a card set (R14): a tuple of four."""
+    lanes = held & NATURALS
+    c, d, h, s = lanes & LANE, (lanes >> np.uint64(16)) & LANE, (lanes >> np.uint64(32)) & LANE, (lanes >> np.uint64(48)) & LANE
+    if (c & d) | (c & h) | (c & s) | (d & h) | (d & s) | (h & s) == ZERO:
+        return ZERO, ZERO, ZERO, ZERO
+    b0 = b1 = b2 = b3 = ZERO
+    for lane in range(4):
+        to = np.uint64(16 * lane)
+        b0 |= wild_shape(rule, lanes, lane, wilds) << to
+        b1 |= wild_shape(rule, lanes, 4 + lane, wilds) << to
+        b2 |= wild_shape(rule, lanes, 8 + lane, wilds) << to
+        b3 |= wild_shape(rule, lanes, 12 + lane, wilds) << to
+    return b0, b1, b2, b3
+
+
+@kernel
+def at_most(ones, twos, fours, eights, most):
+    """Where numbers are at most ``most``. A number is kept in four words, a binary digit in each, at every bit."""
+    less, equal = ZERO, ~ZERO
+    for digit in range(3, -1, -1):
+        plane = eights if digit == 3 else fours if digit == 2 else twos if digit == 1 else ones
+        if (most >> digit) & 1:
+            less |= equal & ~plane
+            equal &= plane
+        else:
+            equal &= ~plane
+    return less | equal
+
+
+@kernel
+def wild_runs(rule, held, wilds):
+    """Words of the runs with wilds in a card set, length 3 to 8 (R14): a tuple of six.
+
+    Two naturals or more, and a wild for each missing place. All low cards of one length are tried at once: the missing
+    places from each low card on are counted in binary digits, a word a digit.
+    """
+    y = by_place(rule, held & NATURALS) if rule.gapped else held & NATURALS
+    first = 0 if rule.gapped else np.int64(rule.rank_at[0])  # bit of the lowest rank in use, in its lane
+    r3 = r4 = r5 = r6 = r7 = r8 = ZERO
+    ones = twos = fours = eights = ZERO
+    deuces = ZERO
+    if rule.wild == DEUCES:
+        deuces = y & (EVERY_LANE << np.uint64(first + rule.pos_of_rank[RANK_TWO]))
+    own = deuces  # low cards of runs that hold a deuce in its own place: one wild fewer
+    longest = wilds + max(
+        max(popcount(y & LANE), popcount(y & (LANE << np.uint64(16)))),
+        max(popcount(y & (LANE << np.uint64(32))), popcount(y & (LANE << np.uint64(48)))),
+    )
+    for length in range(1, min(8, min(longest, rule.n_ranks)) + 1):
+        carry = ~y >> np.uint64(length - 1)
+        ones, carry = ones ^ carry, ones & carry
+        twos, carry = twos ^ carry, twos & carry
+        fours, eights = fours ^ carry, eights ^ (fours & carry)
+        own |= deuces >> np.uint64(length - 1)
+        if length < 3:
+            continue
+        fits = at_most(ones, twos, fours, eights, min(wilds, length - 2)) & (ones | twos | fours | eights)
+        if own != ZERO:
+            fits &= ~own | at_most(ones, twos, fours, eights, wilds - 1)
+        fits &= ((bit(rule.n_ranks - length + 1) - ONE) << np.uint64(first)) * EVERY_LANE
+        if rule.gapped:
+            fits = by_rank(rule, fits)
+        r3 = fits if length == 3 else r3
+        r4 = fits if length == 4 else r4
+        r5 = fits if length == 5 else r5
+        r6 = fits if length == 6 else r6
+        r7 = fits if length == 7 else r7
+        r8 = fits if length == 8 else r8
+    return r3, r4, r5, r6, r7, r8
 
 
 @kernel
 def wild_spreads(rule, held):
     """Words of the spreads in a card set that use wilds as such (R14): a tuple of ten."""
-    pool = held & rule.wild_mask
-    if pool == ZERO:
+    wilds = popcount(held & rule.wild_mask)
+    if wilds == 0:
         return NO_WILD_SPREADS
-    b0 = b1 = b2 = b3 = ZERO
-    r3 = r4 = r5 = r6 = r7 = r8 = ZERO
-    for at in range(rule.n_ranks):
-        rank = np.int64(rule.rank_at[at])
-        shapes = wild_books(rule, held, rank, pool)
-        for lane in range(4):
-            to = np.uint64(16 * lane + rank)
-            b0 |= np.uint64((shapes >> lane) & 1) << to
-            b1 |= np.uint64((shapes >> (4 + lane)) & 1) << to
-            b2 |= np.uint64((shapes >> (8 + lane)) & 1) << to
-            b3 |= np.uint64((shapes >> (12 + lane)) & 1) << to
-        for suit in range(rule.suits):
-            if (held >> np.uint64(16 * suit)) & LANE == ZERO:
-                continue
-            low = 16 * suit + rank
-            for length in range(3, min(8, rule.n_ranks - at) + 1):
-                if wild_run_fits(rule, held, pool, run_places(rule, low, length), length):
-                    mark = bit(low)
-                    r3 |= mark if length == 3 else ZERO
-                    r4 |= mark if length == 4 else ZERO
-                    r5 |= mark if length == 5 else ZERO
-                    r6 |= mark if length == 6 else ZERO
-                    r7 |= mark if length == 7 else ZERO
-                    r8 |= mark if length == 8 else ZERO
-    return (b0, b1, b2, b3, r3, r4, r5, r6, r7, r8)
+    return wild_books(rule, held, wilds) + wild_runs(rule, held, wilds)
 
 
 @kernel
@@ -213,11 +271,27 @@ def any_spread(words):
 
 
 @kernel
+def in_spreads(rule, held):
+    """Cards that are in some spread of a card set; all of them when there are wilds, which may be in any (R13, R14)."""
+    if held & rule.wild_mask != ZERO:
+        return held
+    x = held & NATURALS
+    c, d, h, s = x & LANE, (x >> np.uint64(16)) & LANE, (x >> np.uint64(32)) & LANE, (x >> np.uint64(48)) & LANE
+    cd, hs = c & d, h & s
+    books = (d & hs) | (c & hs) | (cd & s) | (cd & h)
+    y = by_place(rule, x) if rule.gapped else x
+    low = y & (y >> np.uint64(1)) & (y >> np.uint64(2))
+    runs = low | (low << np.uint64(1)) | (low << np.uint64(2))
+    if rule.gapped:
+        runs = by_rank(rule, runs)
+    return runs | (x & (books * EVERY_LANE))
+
+
+@kernel
 def least_after_one(rule, held):
     """(points, cards) least left over with at most one spread set aside."""
-    points, left = total(rule, held), popcount(held)
-    best_points, best_left = points, left
-    if left < 3:
+    best_points, best_left = total(rule, held), popcount(held)
+    if in_spreads(rule, held) == ZERO:
         return best_points, best_left
     words = held_spreads(rule, held)
     for i in range(NUM_SPREAD_WORDS):
@@ -239,7 +313,7 @@ def least_left(rule, held):
     A hand has at most eight cards, so at most two spreads.
     """
     best_points, best_left = total(rule, held), popcount(held)
-    if best_left < 3:
+    if in_spreads(rule, held) == ZERO:
         return best_points, best_left
     words = held_spreads(rule, held)
     for i in range(NUM_SPREAD_WORDS):

@@ -26,10 +26,13 @@ from tonk_env.kernels.held import (
     any_spread,
     count_of,
     held_spreads,
+    highest_value,
+    in_spreads,
     least_left,
     natural_spreads,
     spread_cards,
     spread_word,
+    total,
     wild_spreads,
 )
 from tonk_env.kernels.lay import hit_card, is_hit_word, lay_hit, lay_spread, wild_hits
@@ -204,6 +207,9 @@ def tunk_discards(rule, t):
     if rule.drop_at_most == 0:
         return left
     fitting = ZERO
+    apart = held & ~in_spreads(rule, held)  # one of these can be thrown, the rest is left over in any case
+    if total(rule, apart) - highest_value(rule, apart) > rule.drop_at_most:
+        return fitting
     while left != ZERO:
         card = bit(lowest(left))
         if least_left(rule, held & ~card)[0] <= rule.drop_at_most:

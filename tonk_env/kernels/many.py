@@ -205,12 +205,13 @@ def choose_random_rows(tables, actions):
 
 
 @jit
-def choose_rows(rule, layout, kind, param, observations, masks, key, counter, actions):
-    """Actions of a compiled player from observations and masks alone."""
+def choose_rows(rules, layouts, kind, param, observations, masks, key, counter, actions):
+    """Actions of a compiled player from observations and masks alone; ``rules`` and ``layouts`` hold one record."""
+    rule, layout = rules[0], layouts[0]
     view = np.zeros(1, VIEW_DTYPE)[0]
     t = np.zeros(1, TABLE_DTYPE)[0]
     for row in range(observations.shape[0]):
-        read_mask(masks[row], t)
+        read_mask(row_of(masks, row), layout.actions, t)
         if kind != RANDOM:
-            read_view(layout, observations[row], view)
+            read_view(layout, row_of(observations, row), view)
         actions[row] = choose(rule, kind, param, view, t, draw(key, counter + row))

@@ -15,9 +15,10 @@ from tonk_env.kernels.bits import (
     bit,
     close_lanes,
     has,
-    jit,
     kernel,
+    load_bits,
     lowest,
+    open_lanes,
     popcount,
     small,
     store_bits,
@@ -241,83 +242,81 @@ def write_options(layout, v, row, stream):
     return stream
 
 
-@kernel
-def get_cards(row, at, count):
-    """Read a card set of ``count`` cards."""
-    held = ZERO
-    for card in range(count):
-        if row[at + card] != 0:
-            held |= bit(BIT_OF_CARD[card])
-    return held
+@small
+def get_bits(layout, row, at, width):
+    """Read up to 64 bytes of 0 and 1."""
+    if at + 64 <= layout.total:
+        return load_bits(row, at) & ones(width)
+    return (load_bits(row, layout.total - 64) >> np.uint64(at + 64 - layout.total)) & ones(width)
+
+
+@small
+def get_cards(layout, row, at, width):
+    """Read a card set of ``width`` cards, 52 or 54."""
+    cards = get_bits(layout, row, at, width)
+    held = open_lanes(cards & ones(PLACES))
+    return held | ((cards >> np.uint64(39)) & bit(13)) | ((cards >> np.uint64(24)) & bit(29))
 
 
 @kernel
-def get_unary(row, at, width):
+def get_unary(layout, row, at, width):
     """Read a number written as ones."""
-    value = 0
-    for i in range(width):
-        value += row[at + i]
+    value = np.int64(0)
+    while width > 0:
+        value += popcount(get_bits(layout, row, at, min(width, 64)))
+        at, width = at + 64, width - 64
     return value
 
 
-@jit
-def read_view(layout, row, v):
-    """Read an observation back into a view record."""
-    n, cards = layout.players, layout.cards
-    v.hand = get_cards(row, layout.hand, cards)
-    v.top = get_cards(row, layout.top, cards)
-    v.taken = get_cards(row, layout.taken, cards) if layout.taken >= 0 else ZERO
-    for k in range(7):
-        v.thrown[k] = ZERO
-    for k in range(n):
-        v.thrown[k] = get_cards(row, layout.thrown + k * cards, cards)
-        v.known[k] = get_cards(row, layout.known + k * cards, cards)
-        v.laid[k] = get_cards(row, layout.laid + k * 52, PLACES)
-        v.sizes[k] = get_unary(row, layout.sizes + k * layout.size_width, layout.size_width)
-    v.thrown[NOBODY] = get_cards(row, layout.thrown + n * cards, cards)
-    v.open_book = get_cards(row, layout.open, PLACES)
-    v.open_high = get_cards(row, layout.open + 52, PLACES)
-    v.open_low = get_cards(row, layout.open + 104, PLACES)
-    v.stock = get_unary(row, layout.stock, layout.stock_width)
-    v.count = get_unary(row, layout.count, layout.count_width)
-    v.turns = 0
-    for i in range(layout.turns_width):
-        v.turns += np.int64(row[layout.turns + i]) << i
-    v.turn = first_one(row, layout.turn, n)
-    phase = first_one(row, layout.phase, layout.phase_width)
-    v.phase = phase if phase >= 0 else 6
-    read_options(layout, row, v)
+@small
+def get_one_hot(layout, row, at, width):
+    """Index of the 1 of a one-hot block, -1 when there is none."""
+    bits = get_bits(layout, row, at, width)
+    return lowest(bits) if bits != ZERO else np.int64(-1)
 
 
 @kernel
-def first_one(row, at, width):
-    """Index of the first 1 of a one-hot block, -1 when there is none."""
-    for i in range(width):
-        if row[at + i] != 0:
-            return i
-    return -1
+def read_view(layout, row, v):
+    """Read an observation back from a row (see ``row_of``) into a view record."""
+    n, cards = layout.players, layout.cards
+    v.hand = get_cards(layout, row, layout.hand, cards)
+    v.top = get_cards(layout, row, layout.top, cards)
+    v.taken = get_cards(layout, row, layout.taken, cards) if layout.taken >= 0 else ZERO
+    for k in range(n):
+        v.thrown[k] = get_cards(layout, row, layout.thrown + k * cards, cards)
+        v.known[k] = get_cards(layout, row, layout.known + k * cards, cards)
+        v.laid[k] = get_cards(layout, row, layout.laid + k * 52, PLACES)
+        v.sizes[k] = get_unary(layout, row, layout.sizes + k * layout.size_width, layout.size_width)
+    v.thrown[NOBODY] = get_cards(layout, row, layout.thrown + n * cards, cards)
+    v.open_book = get_cards(layout, row, layout.open, PLACES)
+    v.open_high = get_cards(layout, row, layout.open + 52, PLACES)
+    v.open_low = get_cards(layout, row, layout.open + 104, PLACES)
+    v.stock = get_unary(layout, row, layout.stock, layout.stock_width)
+    v.count = get_unary(layout, row, layout.count, layout.count_width)
+    v.turns = np.int64(get_bits(layout, row, layout.turns, layout.turns_width))
+    v.turn = get_one_hot(layout, row, layout.turn, n)
+    phase = get_one_hot(layout, row, layout.phase, layout.phase_width)
+    v.phase = phase if phase >= 0 else 6
+    read_options(layout, row, v)
 
 
 @kernel
 def read_options(layout, row, v):
     """Read the blocks that only some rule sets have."""
     n = layout.players
-    v.live = 0
+    v.live = (1 << n) - 1 if layout.live < 0 else np.int64(get_bits(layout, row, layout.live, n))
     for k in range(n):
-        v.waiting[k] = get_unary(row, layout.waiting + k * layout.waiting_width, layout.waiting_width)
-        v.frozen[k] = get_unary(row, layout.frozen + k * layout.frozen_width, layout.frozen_width)
-        v.totals[k] = get_unary(row, layout.totals + k * layout.totals_width, layout.totals_width)
-        v.live |= (1 if layout.live < 0 else np.int64(row[layout.live + k])) << k
-        v.wild_places[k] = get_cards(row, layout.wild_places + k * 52, PLACES) if layout.wild_places >= 0 else ZERO
-    v.hits = get_unary(row, layout.hits, layout.hits_width)
-    v.hands_left = get_unary(row, layout.hands_left, layout.hands_width)
-    v.must_use = layout.must_use >= 0 and row[layout.must_use] != 0
-    v.wilds_laid = 0
-    if layout.wilds_laid >= 0:
-        for i in range(NUM_WILDS):
-            v.wilds_laid |= np.int64(row[layout.wilds_laid + i]) << i
-    v.tunker = first_one(row, layout.tunker, n) if layout.tunker >= 0 else -1
-    v.tunk_clean = layout.tunker >= 0 and row[layout.tunker + n] != 0
+        v.waiting[k] = get_unary(layout, row, layout.waiting + k * layout.waiting_width, layout.waiting_width)
+        v.frozen[k] = get_unary(layout, row, layout.frozen + k * layout.frozen_width, layout.frozen_width)
+        v.totals[k] = get_unary(layout, row, layout.totals + k * layout.totals_width, layout.totals_width)
+        if layout.wild_places >= 0:
+            v.wild_places[k] = get_cards(layout, row, layout.wild_places + k * 52, PLACES)
+    v.hits = get_unary(layout, row, layout.hits, layout.hits_width)
+    v.hands_left = get_unary(layout, row, layout.hands_left, layout.hands_width)
+    v.must_use = layout.must_use >= 0 and get_bits(layout, row, layout.must_use, ONE_BYTE) != ZERO
+    v.wilds_laid = np.int64(get_bits(layout, row, layout.wilds_laid, np.int64(NUM_WILDS))) if layout.wilds_laid >= 0 else 0
+    v.tunker = get_one_hot(layout, row, layout.tunker, n) if layout.tunker >= 0 else -1
+    v.tunk_clean = layout.tunker >= 0 and get_bits(layout, row, layout.tunker + n, ONE_BYTE) != ZERO
 
 
 @small
@@ -344,15 +343,20 @@ def write_mask(t, row, size):
 
 
 @kernel
-def read_mask(row, t):
-    """Read an action mask back into the legal moves of a table."""
+def read_mask(row, size, t):
+    """Read an action mask back from a row of ``size`` bytes into the legal moves of a table."""
     for word in range(NUM_WORDS):
         t.legal[word] = ZERO
-    words = np.int64(0)
-    for action in range(row.shape[0]):
-        if row[action] != 0:
+    words, at = np.int64(0), np.int64(0)
+    while at < size:
+        start = min(at, size - 64)
+        left = load_bits(row, start) >> np.uint64(at - start)
+        while left != ZERO:
+            action = at + lowest(left)
             t.legal[ACTION_WORD[action]] |= bit(ACTION_BIT[action])
             words |= np.int64(1) << np.int64(ACTION_WORD[action])
+            left = without_lowest(left)
+        at += 64
     t.words = words
 
 

@@ -1,62 +1,158 @@
 """One table for Python: each call plays or deals, and writes what Python wants to read next into plain arrays.
 
-Rule set, layout and table come as arrays of one record: Python passes those to compiled code faster than single records.
-``now`` is int64: seat on turn (-1 when the match is over), phase, match over, live seats as bits, hand of the seat that
-moved before its move (as 64 bits), cards left in the stock.
+Python hands over addresses, not arrays: checking and unpacking arrays for compiled code costs more than a move. What
+stands where is told in the number that comes back.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from tonk_env.actions import ACTION_AT
 from tonk_env.kernels.apply import apply
-from tonk_env.kernels.bits import jit, kernel, row_of
+from tonk_env.kernels.bits import COMPILED, ZERO, jit, kernel, lowest, row_of, without_lowest
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.held import spread_cards, spread_places
 from tonk_env.kernels.lay import hit_card
 from tonk_env.kernels.many import show
 from tonk_env.kernels.match import book_hand, deal_next, start_match
 from tonk_env.kernels.observe import is_legal, view_of, write_view
+from tonk_env.kernels.players import choose
 from tonk_env.kernels.settle import OVER
-from tonk_env.state import VIEW_DTYPE
+from tonk_env.observation import LAYOUT_DTYPE
+from tonk_env.state import RULE_DTYPE, TABLE_DTYPE, VIEW_DTYPE
 
-NOW_SIZE = 6
 ONLY = np.int64(0)  # an array of one dimension is one row
-SEAT, PHASE, MATCH_OVER, LIVE, HELD, STOCK = range(NOW_SIZE)
-DEAL, BOOK, START, TELL = np.array([-1, -2, -3, -4])  # what to do; an action from 0 is played
+DEAL, NEXT, BOOK, START, BEGIN, TELL = np.array([-1, -2, -3, -4, -5, -6])  # what to do; an action from 0 is played
+RULE, LAYOUT, TABLE, VIEW, SEEN, LEGAL, CHOICES, HELD = range(8)  # entries of a table's handles
+REFUSED = np.int64(-1)  # told of an action that is not legal
+
+# The number that is told, lowest bits first: seat on turn (3 bits), phase (3), whether the match is over (1), live seats
+# (6), cards left in the stock (6), number of legal actions (the rest).
+PHASE_AT, OVER_AT, LIVE_AT, STOCK_AT, CHOICES_AT = 3, 6, 7, 13, 19
+
+if COMPILED:
+
+    def _at(dtype: np.dtype[Any]) -> Any:
+        """A function that turns an address into a record."""
+        record = numba.from_dtype(dtype)
+
+        @intrinsic
+        def record_at(typingctx: Any, address: Any) -> Any:
+            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                return builder.inttoptr(args[0], context.get_value_type(record))
+
+            return record(types.int64), codegen
+
+        return record_at
+
+    rule_at, layout_at, table_at, view_at = _at(RULE_DTYPE), _at(LAYOUT_DTYPE), _at(TABLE_DTYPE), _at(VIEW_DTYPE)
+
+    @intrinsic
+    def put_number(typingctx: Any, numbers: Any, index: Any, value: Any) -> Any:
+        """Write an entry of an int64 array, given its address."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            start = builder.inttoptr(args[0], args[2].type.as_pointer())
+            builder.store(args[2], builder.gep(start, [args[1]]))
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64, types.int64), codegen
+
+    @intrinsic
+    def get_number(typingctx: Any, numbers: Any, index: Any) -> Any:
+        """Read an entry of an int64 array, given its address."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            start = builder.inttoptr(args[0], args[1].type.as_pointer())
+            return builder.load(builder.gep(start, [args[1]]))
+
+        return types.int64(types.int64, types.int64), codegen
+
+    def handles_of(*arrays: np.ndarray) -> Any:
+        """Handles of the arrays RULE to CHOICES, of one record or row each, which must live as long: int64 ``(8,)``."""
+        return np.array([*(array.ctypes.data for array in arrays), 0], dtype=np.int64)
+
+else:
+
+    def rule_at(record: Any) -> Any:
+        """The record itself."""
+        return record
+
+    layout_at = table_at = view_at = rule_at
+
+    def put_number(numbers: Any, index: Any, value: Any) -> None:
+        """Write an entry of an array."""
+        numbers[index] = value
+
+    def get_number(numbers: Any, index: Any) -> Any:
+        """Read an entry of an array."""
+        return numbers[index]
+
+    def handles_of(*arrays: np.ndarray) -> Any:
+        """Handles of the arrays RULE to CHOICES: records and rows themselves."""
+        return [*(array[0] if array.dtype.names else array for array in arrays), 0]
 
 
 @kernel
-def tell(rule, layout, t, now, observation, mask):
-    """Write the moment, and what the seat on turn sees unless the hand is over."""
-    now[SEAT] = -1 if t.match_over else np.int64(t.turn)
-    now[PHASE] = t.phase
-    now[MATCH_OVER] = t.match_over
-    now[LIVE] = t.live
-    now[STOCK] = stock_size(rule, t)
-    if t.phase != OVER or t.match_over:
-        show(rule, layout, t, np.zeros(1, VIEW_DTYPE)[0], row_of(observation, ONLY), row_of(mask, ONLY))
+def write_choices(t, choices):
+    """Write the legal action numbers, rising. Returns how many there are."""
+    count, words = 0, np.int64(t.words)
+    while words != 0:
+        word = lowest(np.uint64(words))
+        left = t.legal[word]
+        while left != ZERO:
+            action, at = np.int64(ACTION_AT[word, lowest(left)]), count
+            while at > 0 and get_number(choices, at - 1) > action:  # rare: words and their bits mostly rise by action
+                put_number(choices, at, get_number(choices, at - 1))
+                at -= 1
+            put_number(choices, at, action)
+            count += 1
+            left = without_lowest(left)
+        words &= words - 1
+    return count
 
 
 @jit
-def do(rules, layouts, tables, what, now, observation, mask):
-    """Play action ``what`` if it is legal, or deal, book, start or only look. Returns whether it was done."""
-    rule, t = rules[0], tables[0]
+def do(handles, what):
+    """Play action ``what``, or deal, book, begin or only look. Returns what is to be told, or REFUSED: nothing was done."""
+    rule, layout, t = rule_at(handles[RULE]), layout_at(handles[LAYOUT]), table_at(handles[TABLE])
     if what >= 0:
-        if t.match_over or t.phase == OVER or what >= mask.shape[0] or not is_legal(t, what):
-            return False
+        if t.match_over or t.phase == OVER or what >= layout.actions or not is_legal(t, what):
+            return REFUSED
         for seat in range(6):
             t.rewards[seat] = 0.0
-        now[HELD] = np.int64(t.hand[t.turn])
+        handles[HELD] = np.int64(t.hand[t.turn])
         apply(rule, t, what)
-    elif what == DEAL:
-        deal_next(rule, t)
-    elif what == BOOK:
-        book_hand(rule, t)
-    elif what == START:
+    if what in (START, BEGIN):
         start_match(rule, t)
-    tell(rule, layouts[0], t, now, observation, mask)
-    return True
+    if what in (BOOK, NEXT):
+        book_hand(rule, t)
+    if what == NEXT:
+        t.stacked = False
+    if what in (DEAL, BEGIN) or (what == NEXT and not t.match_over):
+        deal_next(rule, t)
+    count = np.int64(0)
+    if t.phase != OVER or t.match_over:
+        show(rule, layout, t, view_at(handles[VIEW]), handles[SEEN], handles[LEGAL])
+        count = 0 if t.match_over else write_choices(t, handles[CHOICES])
+    told = np.int64(t.turn) | (np.int64(t.phase) << PHASE_AT) | (np.int64(t.match_over) << OVER_AT)
+    return told | (np.int64(t.live) << LIVE_AT) | (stock_size(rule, t) << STOCK_AT) | (count << CHOICES_AT)
+
+
+@jit
+def choose_one(handles, kind, param, random):
+    """Action of a compiled player for the seat on turn, whose view lies ready since the last ``do``.
+
+    ``random`` has 63 bits, which Python passes as a plain number.
+    """
+    word = np.uint64(random) << np.uint64(1)
+    return choose(rule_at(handles[RULE]), kind, param, view_at(handles[VIEW]), table_at(handles[TABLE]), word)
 
 
 @jit
