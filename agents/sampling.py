@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from agents.base import Actions, Masks
 
 LARGEST = 1e8  # of a logit that can be told from one of an illegal action, which is -1e9
+NO_ACTION = "a row of the action mask allows no action at all"
 DIVERGED = "the policy's logits are not finite, or beyond 1e8: training diverged; lower ppo.learning_rate"
 
 
@@ -18,6 +19,8 @@ def draw(logits: NDArray[np.float32], masks: Masks, uniforms: NDArray[np.float32
     float32[B] in [0, 1). The same three give the same actions. Few actions of many are legal, so only those are touched.
     Raises FloatingPointError if a legal one's logit is not finite, or beyond 1e8.
     """
+    if len(masks) == 1:
+        return _draw_one(logits[0], masks[0], float(uniforms[0]))
     legal, actions, starts = _legal(masks)
     rows = np.repeat(np.arange(len(masks)), np.diff(starts, append=len(legal)))
     values = _finite(logits.ravel()[legal]).astype(np.float64)
@@ -27,6 +30,18 @@ def draw(logits: NDArray[np.float32], masks: Masks, uniforms: NDArray[np.float32
     chosen = np.searchsorted(reached, before + uniforms * np.add.reduceat(weights, starts), side="right")
     last = np.append(starts[1:], len(legal)) - 1
     return actions[np.clip(chosen, starts, last)]
+
+
+def _draw_one(logits: NDArray[np.float32], mask: NDArray[np.int8], uniform: float) -> Actions:
+    """The same for one row, without the work of telling rows apart, which would take longer than a small network."""
+    actions = mask.nonzero()[0]
+    if not len(actions):
+        raise ValueError(NO_ACTION)
+    values = _finite(logits[actions]).astype(np.float64)
+    weights = np.exp(values - values.max())
+    reached = weights.cumsum()
+    chosen = reached.searchsorted(uniform * np.add.reduce(weights), side="right")
+    return np.array([actions[min(int(chosen), len(actions) - 1)]], dtype=np.int64)
 
 
 def best(logits: NDArray[np.float32], masks: Masks) -> Actions:
@@ -54,5 +69,5 @@ def _legal(masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[
     starts = np.searchsorted(legal, np.arange(len(masks)) * masks.shape[1])
     rows, actions = np.divmod(legal, masks.shape[1])
     if len(legal) == 0 or starts[-1] >= len(legal) or not np.array_equal(rows[starts], np.arange(len(masks))):
-        raise ValueError("a row of the action mask allows no action at all")
+        raise ValueError(NO_ACTION)
     return legal, actions, starts

@@ -137,6 +137,38 @@ def test_a_second_process_finds_everything_compiled() -> None:
     assert "compiling" not in second.stderr
 
 
+@needs_compiler
+def test_parts_of_kernels_run_only_inside_their_callers() -> None:
+    # Handed to Numba's engine by themselves, parts would be emitted as they stand, and callers might run those copies.
+    code = (
+        "import numba; from numba.core.registry import cpu_target; from tonk_env.kernels.bits import kernel\n"
+        "part = kernel(lambda x: x * 3 + 1)\n"
+        "print(numba.njit(lambda x: part(x) + 1)(4))\n"
+        "engine = cpu_target.target_context.codegen()._engine\n"
+        "names = [found.fndesc.mangled_name for found in part.overloads.values()]\n"
+        "print(len(names), sum(engine.is_symbol_defined(name) for name in names))"
+    )
+    assert fresh(code).stdout.split() == ["14", "1", "0"]
+
+
+@needs_compiler
+def test_no_view_of_an_array_is_counted_while_tables_are_stepped() -> None:
+    # Counting is atomic: it waits for every write before it, at each table again.
+    code = (
+        "import numba, numpy as np; from tonk_env.batch import Batch; from tonk_env.kernels import many\n"
+        "step = numba.njit(error_model='numpy')(many.step_rows.py_func)\n"
+        "b = Batch('points', num_tables=2, seed=0); b.reset()\n"
+        "step(b._rules, b._layouts, b.tables, b._outs, b._players, b._all, b.choose_random(), False, True, b.observations,\n"
+        "     b.action_masks, b.seats, b.rewards)\n"
+        "counted = {}\n"
+        "for text in next(iter(step.inspect_llvm().values())).split('\\ndefine ')[1:]:\n"
+        "    counted[text.split('{')[0].split('@')[1]] = text.count('NRT_incref')\n"
+        "hot = [n for n in counted if any(part in n for part in ('write_view', 'view_of', 'deal_cards', 'advance'))]\n"
+        "print(len(hot) > 2, sum(counted[name] for name in hot))"
+    )
+    assert fresh(code).stdout.split() == ["True", "0"]
+
+
 def fresh(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a piece of Python in a new process."""
     return subprocess.run(

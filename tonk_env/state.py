@@ -134,7 +134,6 @@ TABLE_DTYPE = _record([
     ("laid", "<u8", (6,)),  # natural cards lying as themselves in each seat's spreads
     ("taken", "<u8"),  # card taken from the pile in this turn, as a set
     ("spread_places", "<u8", (12,)),  # places of each spread, in the order laid
-    ("spread_wilds", "<u8", (12,)),  # of these, places that a wild fills
     ("open_book", "<u8"),  # places open to a hit in a book
     ("open_high", "<u8"),  # places open to a hit at the high end of a run
     ("open_low", "<u8"),  # places open to a hit at the low end of a run
@@ -143,8 +142,8 @@ TABLE_DTYPE = _record([
     ("counts", "<f8", (6,)),  # of the last finished hand, points (R6)
     ("scores", "<f8", (6,)),  # of the last finished hand: penalty points or payoffs (section 7)
     ("totals", "<f8", (6,)),  # of the match before the hand in play (after it, once it is booked)
-    ("places", "<f8", (6,)),  # place in the match, 0 = not yet placed (R37)
     ("rewards", "<f8", (6,)),  # since the last move (R40)
+    ("places", "<f4", (6,)),  # place in the match, 0 = not yet placed (R37)
     ("turns", "<i4"),  # finished turns of the hand
     ("hands_played", "<i4"),  # of the match
     ("hands_dealt", "<i4"),  # of the match, cancelled and void ones too, the hand in play too

@@ -45,7 +45,7 @@ OVER = int(Phase.OVER)
 _OVER_BIT = 1 << OVER_AT
 _HELD_BITS = 2**64 - 1
 _NO_DECISION = f"{MAX_DEALS} hands in a row were settled on the deal: these rules, with so many players, leave no decision"
-_SPREAD_FIELDS = ("num_spreads", "spread_places", "spread_wilds", "spread_kind", "spread_owner", "wild_spread", "wild_place")
+_SPREAD_FIELDS = ("num_spreads", "spread_places", "spread_kind", "spread_owner", "wild_spread", "wild_place")
 
 Rules = str | RuleSet | Mapping[str, Any]
 
@@ -495,7 +495,8 @@ class Table:
         t = {name: self._fields[name][0] for name in _SPREAD_FIELDS}
         found = []
         for i in range(int(t["num_spreads"])):
-            places, wilds = int(t["spread_places"][i]), int(t["spread_wilds"][i])
+            places = int(t["spread_places"][i])
+            wilds = sum(1 << int(place) for place, spread in zip(t["wild_place"], t["wild_spread"], strict=True) if spread == i)
             cards = [(c, c) for c in cards_of(places & ~wilds)]
             names = {}
             for wild, bit in enumerate(WILD_ORDER.tolist()):

@@ -79,7 +79,6 @@ def lay_cards(rule, t, seat, kind, places, natural, wilds):
     spread = t.num_spreads
     t.num_spreads = spread + 1
     t.spread_places[spread] = places
-    t.spread_wilds[spread] = places & ~natural
     t.spread_kind[spread] = kind
     t.spread_owner[spread] = seat
     t.hand[seat] &= ~(natural | wilds)
@@ -147,7 +146,6 @@ def lay_hit(rule, t, seat, word, index):
     t.hand[seat] = held & ~card
     t.known[seat] &= ~card
     if word >= W_WILD_HIT_BOOK:
-        t.spread_wilds[spread] |= place
         place_wilds(t, spread, place, card)
     else:
         t.laid[owner] |= place

@@ -92,11 +92,10 @@ def view_wilds(t, v, viewer, n):
     """Pack the wilds that lie on the table as wilds."""
     for k in range(n):
         v.wild_places[k] = ZERO
-    for i in range(t.num_spreads):
-        v.wild_places[relative(t.spread_owner[i], viewer, n)] |= t.spread_wilds[i]
     for i in range(NUM_WILDS):
         if t.wild_place[i] >= 0:
             v.wilds_laid |= 1 << i
+            v.wild_places[relative(t.spread_owner[t.wild_spread[i]], viewer, n)] |= bit(t.wild_place[i])
 
 
 @small
