@@ -25,7 +25,7 @@ FRAMEWORKS ?= $(patsubst requirements/%.txt,%,$(wildcard requirements/*.txt))
 FRAMEWORK_TESTS := $(addprefix test-,$(FRAMEWORKS))
 
 .DEFAULT_GOAL := help
-.PHONY: help install train test test-interpreted test-frameworks check bench bench-training bench-peers fuzz clean
+.PHONY: help install train test test-interpreted test-frameworks test-matrix check bench bench-training bench-peers fuzz clean
 .PHONY: $(FRAMEWORK_TESTS)
 
 help: ## Show this list
@@ -68,6 +68,9 @@ $(FRAMEWORK_TESTS): test-%: .venv-%/.installed
 	@.venv-$*/bin/python -m pip --disable-pip-version-check install -qq -r $<
 	@.venv-$*/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-build-isolation -e .
 	@touch $@
+
+test-matrix: $(INSTALLED) ## Run the core's tests with older and newer Python, Gymnasium and PettingZoo
+	$(PY) tests/matrix.py
 
 check: $(INSTALLED) ## Check style and types
 	$(PY) -m ruff check .
