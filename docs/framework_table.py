@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import importlib.metadata
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +47,11 @@ def pins(path: Path) -> dict[str, str]:
     """Package, by its canonical name, to the exact version that a requirements file asks for."""
     found = PIN.finditer(path.read_text(encoding="utf-8"))
     return {re.sub(r"[-_.]+", "-", pin["name"]).lower(): pin["version"] for pin in found}
+
+
+def installed(packages: Iterable[str]) -> dict[str, str]:
+    """The version of each package in this environment, without what tells builds of one version apart (2.13.0+cpu)."""
+    return {package: importlib.metadata.version(package).partition("+")[0] for package in packages}
 
 
 def requirements() -> dict[str, Path]:

@@ -1,6 +1,5 @@
 """Sees to it that a framework is tested in the versions that its requirements file pins, and the documentation names."""
 
-import importlib.metadata
 import sys
 from pathlib import Path
 
@@ -16,5 +15,4 @@ def _pinned_versions(request: pytest.FixtureRequest) -> None:
     """Fail when another version is installed than the one pinned for the framework whose test file this is."""
     name = Path(request.path).stem.removeprefix("test_")
     pinned = framework_table.pins(framework_table.requirements()[name])
-    installed = {package: importlib.metadata.version(package) for package in pinned}
-    assert installed == pinned, f"make test-{name} installs what requirements/{name}.txt pins"
+    assert framework_table.installed(pinned) == pinned, f"make test-{name} installs what requirements/{name}.txt pins"
