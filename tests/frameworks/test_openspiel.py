@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import runpy
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -185,13 +186,32 @@ def test_wrong_parameters_are_refused() -> None:
 # ----- solving and searching
 
 
-def test_cfr_solves_the_micro_game() -> None:
-    game = pyspiel.load_game("cached_tree(game=python_tonk(rules=micro))")
-    assert pyspiel.nash_conv(game, pyspiel.UniformRandomPolicy(game), False) == pytest.approx(0.96872, abs=1e-4)
-    solver = pyspiel.CFRSolver(game)
+@pytest.fixture(scope="module")
+def micro() -> Any:
+    """The micro game with its whole tree in C++."""
+    return pyspiel.load_game("cached_tree(game=python_tonk(rules=micro))")
+
+
+def test_the_micro_tree_is_as_large_as_the_page_says(micro: Any) -> None:
+    kinds, waiting = Counter(), [micro.new_initial_state()]
+    while waiting:
+        state = waiting.pop()
+        kinds["end" if state.is_terminal() else "chance" if state.is_chance_node() else "decision"] += 1
+        waiting += [state.child(action) for action in state.legal_actions()]
+    assert kinds == {"chance": 9877, "decision": 28080, "end": 58752}
+    text = (ROOT / "docs" / "frameworks.md").read_text(encoding="utf-8")
+    points = pyspiel.load_game("python_tonk(rules=points,players=2)")
+    observer = make_observation(points, pyspiel.IIGObservationType(perfect_recall=True))
+    assert all(f"{number:,}" in text for number in (28080, 58752, observer.dict["history"].size))
+
+
+@pytest.mark.parametrize("solver, found", [("CFRSolver", 0.01109), ("CFRPlusSolver", 0.00031)])
+def test_cfr_solves_the_micro_game(micro: Any, solver: str, found: float) -> None:
+    assert pyspiel.nash_conv(micro, pyspiel.UniformRandomPolicy(micro), False) == pytest.approx(0.96872, abs=1e-4)
+    learner = getattr(pyspiel, solver)(micro)
     for _ in range(100):
-        solver.evaluate_and_update_policy()
-    assert pyspiel.nash_conv(game, solver.average_policy(), False) == pytest.approx(0.01109, abs=1e-4)
+        learner.evaluate_and_update_policy()
+    assert pyspiel.nash_conv(micro, learner.average_policy(), False) == pytest.approx(found, abs=3e-5)
 
 
 def test_search_plays_the_full_game_from_what_it_may_know() -> None:
