@@ -334,7 +334,7 @@ def test_stacked_deck_and_its_refusal() -> None:
 
 def test_hands_are_told_to_each_seat_until_it_moves_and_hide_the_cards() -> None:
     env = tonk_v0.env("points", 2, match="hands", hands=3)
-    env.reset(options={"deck": deck("AS 2H 3C 2D 4S", "9C TD 5H 8S KC", upcard="QS", stock="7D")})
+    env.reset(seed=0, options={"deck": deck("AS 2H 3C 2D 4S", "9C TD 5H 8S KC", upcard="QS", stock="7D")})
     env.step(0)
     told = {agent: env.infos[agent]["hands"][0] for agent in env.agents}
     assert told["player_0"] == told["player_1"]
