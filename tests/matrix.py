@@ -45,8 +45,11 @@ def run(row: Row) -> str:
     interpreter = find_python(row["python"])
     if interpreter is None:
         return "not here"
-    python = environment(interpreter, row["python"])
-    pip(python, f"gymnasium=={row['gymnasium']}", f"pettingzoo=={row['pettingzoo']}")
+    try:
+        python = environment(interpreter, row["python"])
+        pip(python, f"gymnasium=={row['gymnasium']}", f"pettingzoo=={row['pettingzoo']}")
+    except subprocess.CalledProcessError:
+        return "FAILED"  # pip has said why
     names = [f"tests/test_{name}.py" for name in DOORS] if row["tests"] == "doors" else game_tests()
     sys.stdout.write(f"{title(row)}\n")
     sys.stdout.flush()
