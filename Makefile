@@ -20,8 +20,13 @@ PEERS := .venv-peers
 PEERS_INSTALLED := $(PEERS)/.installed
 PEERS_PIP := $(PEERS)/bin/python -m pip --disable-pip-version-check install -qq -c $(PEERS)/constraints.txt
 
+# Libraries that play and train on this environment, one virtual environment each: their pins do not go together.
+FRAMEWORKS ?= $(patsubst requirements/%.txt,%,$(wildcard requirements/*.txt))
+FRAMEWORK_TESTS := $(addprefix test-,$(FRAMEWORKS))
+
 .DEFAULT_GOAL := help
-.PHONY: help install train test test-interpreted check bench bench-training bench-peers fuzz clean
+.PHONY: help install train test test-interpreted test-frameworks test-matrix check bench bench-training bench-peers fuzz clean
+.PHONY: $(FRAMEWORK_TESTS)
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
@@ -50,6 +55,23 @@ test: test-interpreted ## Run all tests, the rule tests also with the kernels un
 test-interpreted: $(INSTALLED) ## Run the rule tests with the kernels uncompiled
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q $(INTERPRETED_TESTS)
 
+test-frameworks: $(FRAMEWORK_TESTS) ## Train with other libraries, each in an environment of its own (FRAMEWORKS=rllib)
+
+# Warnings are not errors here: most are the libraries' own.
+$(FRAMEWORK_TESTS): test-%: .venv-%/.installed
+	$(<D)/bin/python -m pytest -q -o filterwarnings=default tests/frameworks/test_$*.py
+
+# The marker comes last: after an interruption, or with other requirements, the next run starts afresh.
+.venv-%/.installed: requirements/%.txt
+	@echo "Installing $* into .venv-$* (the first time takes a few minutes)"
+	@rm -rf .venv-$* && $(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/python -m pip --disable-pip-version-check install -qq -r $<
+	@.venv-$*/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+test-matrix: $(INSTALLED) ## Run the core's tests with older and newer Python, Gymnasium and PettingZoo
+	$(PY) tests/matrix.py
+
 check: $(INSTALLED) ## Check style and types
 	$(PY) -m ruff check .
 	$(PY) -m mypy
@@ -76,6 +98,6 @@ $(PEERS_INSTALLED): requirements.lock
 fuzz: $(INSTALLED) ## Play a million random hands against the second engine (TONK_FUZZ_HANDS=1000000)
 	TONK_FUZZ_WORKERS=$(WORKERS) $(PY) -m pytest -q -s -m slow
 
-clean: ## Remove caches and build products (.venv and runs/ stay)
+clean: ## Remove caches and build products (environments and runs/ stay)
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find tonk_env agents tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from framework_table import framework_rows, matrix_rows
 from worked import STORY, STORY_TURNS, WORKED, Worked
 
 from agents.config import TrainConfig, describe_config, load_config
@@ -277,6 +278,16 @@ def metrics() -> str:
     return grid(("curve", "meaning"), ((f"`{name}`", meaning) for name, meaning in METRICS.items()))
 
 
+def frameworks() -> str:
+    """Every framework with the versions that its tests ran with."""
+    return grid(("framework", "tested with", "pinned in", "example", "tests"), framework_rows())
+
+
+def matrix() -> str:
+    """Versions of Python, Gymnasium and PettingZoo that the core is tested with."""
+    return grid(("Python", "Gymnasium", "PettingZoo", "tests"), matrix_rows())
+
+
 def fenced(lines: Sequence[str]) -> str:
     """Lines as a block of plain text."""
     return "\n".join(["```text", *lines, "```"])
@@ -287,6 +298,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "preset sources": preset_sources, "endings": endings, "phases": phases, "actions": actions, "blocks": blocks,
     "extra blocks": extra_blocks, "sizes": sizes,
     "training keys": training_keys, "configurations": configurations, "metrics": metrics,
+    "frameworks": frameworks, "matrix": matrix,
 }  # fmt: skip
 
 

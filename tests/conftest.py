@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (".ci", "agents", "benchmarks", "configs", "docs", "examples", "tests", "tonk_env")
+FOLDERS = (".ci", "agents", "benchmarks", "configs", "docs", "examples", "requirements", "tests", "tonk_env")
 
 
 @pytest.fixture(scope="session")

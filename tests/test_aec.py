@@ -4,6 +4,7 @@ import copy
 import pickle
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from tonk_env.table import IllegalMoveError, Table
 
 with warnings.catch_warnings():  # PettingZoo's checks make one of its own games in a way that it now warns of
     warnings.simplefilter("ignore", DeprecationWarning)
-    from pettingzoo.test import api_test, seed_test
+    from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
+    from pettingzoo.test import test_save_obs as save_observation_test
 
 # PettingZoo says these of every environment with dictionary observations that is not on its own list.
 NO_ARRAY = pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
@@ -83,6 +85,26 @@ def test_pettingzoo_api(preset: str, players: int) -> None:
 @pytest.mark.parametrize("preset, players", TABLES)
 def test_pettingzoo_seed(preset: str, players: int) -> None:
     seed_test(lambda: tonk_v0.env(preset, players), num_cycles=30)
+
+
+def test_pettingzoo_render(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    render_test(lambda render_mode: tonk_v0.env("rockets", 3, render_mode=render_mode))
+
+
+def test_pettingzoo_benchmark_runs_for_its_five_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    performance_benchmark(tonk_v0.env("points", 3))
+    assert "turns per second" in capsys.readouterr().out
+
+
+def test_pettingzoo_saves_no_observations_that_are_no_pictures(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where it would save them
+    save_observation_test(tonk_v0.env("points", 3))
+    assert "did not save the observations" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("preset, players", TABLES)
@@ -312,7 +334,7 @@ def test_stacked_deck_and_its_refusal() -> None:
 
 def test_hands_are_told_to_each_seat_until_it_moves_and_hide_the_cards() -> None:
     env = tonk_v0.env("points", 2, match="hands", hands=3)
-    env.reset(options={"deck": deck("AS 2H 3C 2D 4S", "9C TD 5H 8S KC", upcard="QS", stock="7D")})
+    env.reset(seed=0, options={"deck": deck("AS 2H 3C 2D 4S", "9C TD 5H 8S KC", upcard="QS", stock="7D")})
     env.step(0)
     told = {agent: env.infos[agent]["hands"][0] for agent in env.agents}
     assert told["player_0"] == told["player_1"]

@@ -272,3 +272,54 @@ def test_flattened_observations_begin_with_the_mask() -> None:
     flat = gymnasium.spaces.flatten(env.observation_space, observation)
     assert np.array_equal(flat[:483], observation["action_mask"])
     assert np.array_equal(flat[483:], observation["observation"])
+
+
+def test_single_statistics_count_whole_episodes() -> None:
+    env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make(GYMNASIUM_ID, rules="points", num_players=3, match="hands"))
+    generator = np.random.default_rng(0)
+    for seed in range(10):
+        _, info = env.reset(seed=seed)
+        total, steps, over = 0.0, 0, False
+        while not over:
+            _, reward, terminated, truncated, info = env.step(int(generator.choice(np.flatnonzero(info["action_mask"]))))
+            total, steps, over = total + reward, steps + 1, terminated or truncated
+        assert info["episode"]["l"] == steps
+        assert info["episode"]["r"] == pytest.approx(total)
+
+
+def test_flattened_observations_through_the_wrapper() -> None:
+    env = gymnasium.wrappers.FlattenObservation(gymnasium.make(GYMNASIUM_ID, rules="tunk", num_players=2))
+    observation, info = env.reset(seed=0)
+    generator = np.random.default_rng(0)
+    for _ in range(30):
+        assert env.observation_space.contains(observation)
+        mask = info["action_mask"]
+        assert np.array_equal(observation[: mask.size], mask)
+        assert np.array_equal(observation[mask.size :], env.unwrapped.table.observation(env.unwrapped.seat))
+        observation, _, terminated, truncated, info = env.step(int(generator.choice(np.flatnonzero(mask))))
+        if terminated or truncated:
+            observation, info = env.reset()
+
+
+@pytest.mark.parametrize("mode", ["vector_entry_point", "sync", "async"])
+def test_make_vec_in_every_mode_plays_the_same_hands(mode: str) -> None:
+    options: dict[str, Any] = {"rules": "rockets", "num_players": 2, "opponents": Drawer(), "vectorization_mode": mode}
+    if mode != "vector_entry_point":
+        options["vector_kwargs"] = {"autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP}
+    envs = gymnasium.make_vec(GYMNASIUM_ID, num_envs=2, **options)
+    single = TonkEnv("rockets", 2, opponents=Drawer(), table=0)
+    try:
+        observations, infos = envs.reset(seed=3)
+        first, info = single.reset(seed=3)
+        for _ in range(40):
+            assert observations["observation"][0].tobytes() == first["observation"].tobytes()
+            masks = np.asarray(infos["action_mask"])
+            assert np.array_equal(masks[0], info["action_mask"])
+            actions = masks.argmax(axis=1) if single.seat else masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+            observations, rewards, *_, infos = envs.step(actions)
+            first, reward, terminated, truncated, info = single.step(actions[0])
+            assert rewards[0] == pytest.approx(reward)
+            if terminated or truncated:
+                break
+    finally:
+        envs.close()
