@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from tonk_env.actions import DRAW, num_actions
 from tonk_env.compiling import announce
-from tonk_env.kernels.one import BOOK, DEAL, HELD, NOW_SIZE, PHASE, SEAT, START, STOCK, do, observe_seat
+from tonk_env.kernels.one import BOOK, DEAL, HELD, PHASE_AT, START, STOCK_AT, do, handles_of, observe_seat
 from tonk_env.kernels.unseen import deal_unseen
 from tonk_env.notation import action_name
 from tonk_env.observation import ObservationLayout
 from tonk_env.redeal import MAX_TRIES, RedealError
 from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet, RuleSetError
-from tonk_env.state import Phase, new_tables
+from tonk_env.state import VIEW_DTYPE, Phase, new_tables
 from tonk_env.table import IllegalMoveError
 
 OVER = int(Phase.OVER)
@@ -57,12 +57,19 @@ class OpenHand:
         self.cards: list[int] = []  # dealt and drawn so far
         self.over = False
         self.drawing = False
-        self._rules, self._layouts = rule_array(rules), np.array([self.layout.record])
+        self._rules, self._layouts = rule_array(rules), self.layout.records
         self._tables = new_tables(1)
         self._tables["num_players"] = self.num_players
-        self._now = np.zeros(NOW_SIZE, np.int64)
+        self._now = OVER << PHASE_AT  # what the kernels told last
         self._seen = np.zeros(self.layout.size, np.int8)
         self._legal = np.zeros(num_actions(rules), np.int8)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Handles of the arrays, which copies need anew."""
+        self._scratch = np.zeros(1, VIEW_DTYPE), np.zeros(len(self._legal), np.int64)
+        view, choices = self._scratch
+        self._handles = handles_of(self._rules, self._layouts, self._tables, view, self._seen, self._legal, choices)
 
     @classmethod
     def replayed(cls, rules: RuleSet, num_players: int, choices: Sequence[int]) -> OpenHand:
@@ -106,7 +113,7 @@ class OpenHand:
             self.events.append((seat, action, 0))
             return
         self._do(action)
-        left = int(self._now[HELD]) & ~int(self._tables["hand"][0, seat])
+        left = int(self._handles[HELD]) & ~int(self._tables["hand"][0, seat])
         self.events.append((seat, action, left & (2**64 - 1)))
 
     def _deal(self) -> None:
@@ -125,10 +132,10 @@ class OpenHand:
         deck[at], deck[where] = deck[where], deck[at]
 
     def _do(self, what: int) -> None:
-        do(self._rules, self._layouts, self._tables, what, self._now, self._seen, self._legal)
-        if what != START and self._now[PHASE] == OVER and not self.over:
+        self._now = int(do(self._handles, what))
+        if what != START and self._now >> PHASE_AT & 7 == OVER and not self.over:
             self.over = True
-            do(self._rules, self._layouts, self._tables, BOOK, self._now, self._seen, self._legal)
+            self._now = int(do(self._handles, BOOK))
 
     # -- what is there -------------------------------------------------------------------------------------------
 
@@ -145,12 +152,12 @@ class OpenHand:
     @property
     def seat(self) -> int:
         """Seat on turn, -1 while a card is awaited and when the hand is over."""
-        return -1 if self.over or self.waits_for_card else int(self._now[SEAT])
+        return -1 if self.over or self.waits_for_card else self._now & 7
 
     @property
     def stock(self) -> int:
         """Cards left in the stock."""
-        return int(self._now[STOCK])
+        return self._now >> STOCK_AT & 63
 
     @property
     def rewards(self) -> NDArray[np.float64]:
@@ -229,8 +236,9 @@ class OpenHand:
         twin = OpenHand.__new__(OpenHand)
         twin.__dict__.update(self.__dict__)
         twin.events, twin.cards = list(self.events), list(self.cards)
-        for name in ("_tables", "_now", "_seen", "_legal"):
+        for name in ("_tables", "_seen", "_legal"):
             setattr(twin, name, getattr(self, name).copy())
+        twin._bind()
         return twin
 
     def __reduce__(self) -> Any:
