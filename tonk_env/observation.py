@@ -19,7 +19,7 @@ from tonk_env.actions import num_actions
 from tonk_env.cards import CARD_NAMES, cards_of
 from tonk_env.kernels.look import read_row
 from tonk_env.rules import RuleSet
-from tonk_env.state import NOBODY, VIEW_DTYPE, Phase
+from tonk_env.state import LAYOUT_DTYPE, NOBODY, VIEW_DTYPE, Phase
 
 OBSERVATION_SPACE_VERSION = 1
 
@@ -28,17 +28,6 @@ HANDS_SHOWN = 10  # hands left in a match that are told apart
 HITS_SHOWN = 8
 NUM_COMMON_BLOCKS = 12  # blocks that every rule set has
 STACKED_FREEZE_SHOWN = 8  # own turns, where freezes stack without end
-
-# Offsets (-1 = the block is absent) and widths that the kernels read; ``total`` bytes, ``actions`` of the mask.
-LAYOUT_DTYPE = np.dtype((np.record, np.dtype([
-    (name, "<i8") for name in (
-        "total actions players cards hand top taken thrown known laid wild_places wilds_laid open sizes size_width stock "
-        "stock_width count "
-        "count_width phase phase_width turn live tunker waiting waiting_width frozen frozen_width hits hits_width must_use "
-        "options turns turns_width totals totals_width totals_zero hands_left hands_width"
-    ).split()
-] + [("totals_steps", "<f8")], align=True)))
-
 
 @dataclass(frozen=True)
 class Block:

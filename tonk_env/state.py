@@ -233,3 +233,16 @@ PLAYERS_DTYPE = _record([
     ("param", "<i2", (6,)),  # number that belongs to the kind: the count of drop:N
     ("kind", "i1", (6,)),  # player of each seat, -1 = external (see kernels/players.py)
 ])
+
+
+# Where everything lies in an observation: offsets (-1 = the block is absent) and widths of its blocks, ``total`` bytes;
+# ``actions`` of the mask. Filled by ObservationLayout.
+LAYOUT_DTYPE = _record([
+    *((name, "<i8") for name in (
+        "total actions players cards hand top taken thrown known laid wild_places wilds_laid open sizes size_width stock "
+        "stock_width count "
+        "count_width phase phase_width turn live tunker waiting waiting_width frozen frozen_width hits hits_width must_use "
+        "options turns turns_width totals totals_width totals_zero hands_left hands_width"
+    ).split()),
+    ("totals_steps", "<f8"),  # steps a point
+])

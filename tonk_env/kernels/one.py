@@ -24,8 +24,7 @@ from tonk_env.kernels.match import book_hand, deal_next, start_match
 from tonk_env.kernels.observe import is_legal, view_of, write_view
 from tonk_env.kernels.players import choose
 from tonk_env.kernels.settle import OVER
-from tonk_env.observation import LAYOUT_DTYPE
-from tonk_env.state import RULE_DTYPE, TABLE_DTYPE, VIEW_DTYPE
+from tonk_env.state import LAYOUT_DTYPE, RULE_DTYPE, TABLE_DTYPE, VIEW_DTYPE
 
 ONLY = np.int64(0)  # an array of one dimension is one row
 DEAL, NEXT, BOOK, START, BEGIN, TELL = np.array([-1, -2, -3, -4, -5, -6])  # what to do; an action from 0 is played
