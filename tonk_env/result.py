@@ -2,12 +2,59 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from tonk_env.cards import CARD_NAMES
+from tonk_env.kernels.deal import finish_shuffle
+from tonk_env.notation import action_name
+from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet
+from tonk_env.state import TABLE_DTYPE, ending_name
+
+
+def _at(name: str) -> int:
+    """Byte of a field in a table's record."""
+    assert TABLE_DTYPE.fields is not None
+    return int(TABLE_DTYPE.fields[name][1])
+
+
+_HANDS_DEALT, _POINTS = struct.Struct("<i"), struct.Struct("<6d")
+_PLAYERS_AT, _IN_HAND_AT, _WINNERS_AT, _START_AT, _ENDING_AT, _HANDS_DEALT_AT, _CUT_SHORT_AT = (
+    _at(name) for name in ("num_players", "in_hand", "winners", "start", "ending", "hands_dealt", "cut_short")
+)
+_POINTS_AT = {name: _at(name) for name in ("totals", "counts", "scores")}
+
+
+def _told(rules: RuleSet, match: int, played: bytes) -> dict[str, Any]:
+    """Fields of a HandResult, all but deck and moves, from the record of a finished hand that is not booked yet."""
+    n, dealt, won = played[_PLAYERS_AT], played[_IN_HAND_AT], played[_WINNERS_AT]
+    points = {
+        name: [value if dealt >> seat & 1 else None for seat, value in enumerate(_POINTS.unpack_from(played, at)[:n])]
+        for name, at in _POINTS_AT.items()
+    }
+    return {
+        "rules": rules, "match": match, "hand": _HANDS_DEALT.unpack_from(played, _HANDS_DEALT_AT)[0] - 1, "players": n,
+        "seats": [seat for seat in range(n) if dealt >> seat & 1], "start": played[_START_AT],
+        "ending": ending_name(played[_ENDING_AT]), **points, "winners": [seat for seat in range(n) if won >> seat & 1],
+    }
+
+
+def whole_deck(rules: RuleSet, played: np.ndarray) -> list[int]:
+    """The deck of a table's record in dealing order, the undealt part too."""
+    whole = played.copy()
+    finish_shuffle(rule_array(rules), whole)
+    deck: list[int] = whole["deck"][0].tolist()
+    return deck[: rules.deck_size]
+
+
+def told_moves(rules: RuleSet, moves: list[tuple[int, int, int]]) -> list[str]:
+    """Moves in words: ``"0 draw"`` and so on."""
+    return [f"{seat} {action_name(action, rules, held)}" for seat, action, held in moves]
 
 
 @dataclass
@@ -27,6 +74,17 @@ class HandResult:
     counts: list[float | None]
     scores: list[float | None]
     winners: list[int]
+
+    @classmethod
+    def of_record(cls, rules: RuleSet, match: int, played: bytes, moves: list[tuple[int, int, int]]) -> HandResult:
+        """The finished hand of a table's record that is not booked yet; ``moves`` are (seat, action, card set held before).
+
+        Nothing is worked out before somebody asks for it.
+        """
+        return cls.later(
+            lambda: _told(rules, match, played),
+            lambda: {"deck": whole_deck(rules, np.frombuffer(played, TABLE_DTYPE)), "moves": told_moves(rules, moves)},
+        )
 
     @classmethod
     def later(cls, result: Callable[[], dict[str, Any]], story: Callable[[], dict[str, Any]]) -> HandResult:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,6 @@ import numpy as np
 from tonk_env.actions import num_actions
 from tonk_env.cards import BIT_OF_CARD, CARD_NAMES, cards_of, parse_card
 from tonk_env.compiling import announce
-from tonk_env.kernels.deal import finish_shuffle
 from tonk_env.kernels.held import WILD_ORDER
 from tonk_env.kernels.match import MAX_DEALS
 from tonk_env.kernels.one import (
@@ -35,11 +33,11 @@ from tonk_env.kernels.one import (
 )
 from tonk_env.notation import NotationError, action_name, parse_action, spread_words
 from tonk_env.observation import ObservationLayout
-from tonk_env.result import HandResult
+from tonk_env.result import HandResult, told_moves, whole_deck
 from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet, RuleSetError, make_rules
 from tonk_env.seeding import series_seed
-from tonk_env.state import TABLE_DTYPE, VIEW_DTYPE, Ending, Phase, ending_name, new_tables
+from tonk_env.state import TABLE_DTYPE, VIEW_DTYPE, Ending, Phase, new_tables
 
 OVER = int(Phase.OVER)
 _OVER_BIT = 1 << OVER_AT
@@ -73,46 +71,6 @@ def _card_number(card: Any) -> int:
     if isinstance(card, bool) or not isinstance(card, int | np.integer):
         raise ValueError(f"{card!r} is neither a card's name nor its number")
     return int(card)
-
-
-def _at(name: str) -> int:
-    """Byte of a field in a table's record."""
-    assert TABLE_DTYPE.fields is not None
-    return int(TABLE_DTYPE.fields[name][1])
-
-
-_HANDS_DEALT, _POINTS = struct.Struct("<i"), struct.Struct("<6d")
-_PLAYERS_AT, _IN_HAND_AT, _WINNERS_AT, _START_AT, _ENDING_AT, _HANDS_DEALT_AT, _CUT_SHORT_AT = (
-    _at(name) for name in ("num_players", "in_hand", "winners", "start", "ending", "hands_dealt", "cut_short")
-)
-_POINTS_AT = {name: _at(name) for name in ("totals", "counts", "scores")}
-
-
-def _told(rules: RuleSet, match: int, played: bytes) -> dict[str, Any]:
-    """Fields of a HandResult, all but deck and moves, from the record of a finished hand that is not booked yet."""
-    n, dealt, won = played[_PLAYERS_AT], played[_IN_HAND_AT], played[_WINNERS_AT]
-    points = {
-        name: [value if dealt >> seat & 1 else None for seat, value in enumerate(_POINTS.unpack_from(played, at)[:n])]
-        for name, at in _POINTS_AT.items()
-    }
-    return {
-        "rules": rules, "match": match, "hand": _HANDS_DEALT.unpack_from(played, _HANDS_DEALT_AT)[0] - 1, "players": n,
-        "seats": [seat for seat in range(n) if dealt >> seat & 1], "start": played[_START_AT],
-        "ending": ending_name(played[_ENDING_AT]), **points, "winners": [seat for seat in range(n) if won >> seat & 1],
-    }
-
-
-def _whole_deck(rules: RuleSet, played: np.ndarray) -> list[int]:
-    """The deck of a table in dealing order, the undealt part too."""
-    whole = played.copy()
-    finish_shuffle(rule_array(rules), whole)
-    deck: list[int] = whole["deck"][0].tolist()
-    return deck[: rules.deck_size]
-
-
-def _told_moves(rules: RuleSet, moves: list[tuple[int, int, int]]) -> list[str]:
-    """Moves in words: ``"0 draw"`` and so on."""
-    return [f"{seat} {action_name(action, rules, held)}" for seat, action, held in moves]
 
 
 class Table:
@@ -268,13 +226,7 @@ class Table:
 
     def _result(self) -> HandResult:
         """The finished hand on the table. The record is kept; the words are found when somebody asks for them."""
-        played, moves, match, rules = self._tables.tobytes(), self._moves, self._match, self.rules
-        return HandResult.later(
-            lambda: _told(rules, match, played),
-            lambda: {
-                "deck": _whole_deck(rules, np.frombuffer(played, TABLE_DTYPE)), "moves": _told_moves(rules, moves),
-            },
-        )
+        return HandResult.of_record(self.rules, self._match, self._tables.tobytes(), self._moves)
 
     # -- moves ---------------------------------------------------------------------------------------------------
 
@@ -442,7 +394,7 @@ class Table:
     @property
     def deck(self) -> list[int]:
         """The whole deck of this hand in dealing order, the undealt part too."""
-        return _whole_deck(self.rules, self._tables)
+        return whole_deck(self.rules, self._tables)
 
     @property
     def stock_size(self) -> int:
@@ -483,7 +435,7 @@ class Table:
     @property
     def moves(self) -> list[str]:
         """Moves of the hand so far, ``"0 draw"`` and so on."""
-        return _told_moves(self.rules, self._moves)
+        return told_moves(self.rules, self._moves)
 
     @property
     def record(self) -> Any:
