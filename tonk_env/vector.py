@@ -250,12 +250,13 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return last
 
     def _final_infos(self, rows: Rows) -> dict[str, Any]:
-        infos: dict[str, Any] = {}
+        infos: dict[str, Any] = {"action_mask": np.zeros((self.num_envs, self._batch.num_actions), dtype=np.int8)}
+        infos["_action_mask"] = np.zeros(self.num_envs, dtype=bool)
+        infos["_action_mask"][rows] = True
         seats = self._seats[rows]
         self._add(
             infos,
             rows,
-            action_mask=np.zeros((len(rows), self._batch.num_actions), dtype=np.int8),
             seat=seats,
             episode_return=self._returns[rows],
             episode_length=self._lengths[rows],
