@@ -24,7 +24,7 @@ LEVELS = (
     ("kernels",),
     ("notation", "observation", "compiling", "result"),
     ("table", "batch"),
-    ("aec", "wrappers", "records", "replay", "redeal", "single", "vector", "warmup", "rllib"),
+    ("aec", "wrappers", "records", "replay", "redeal", "single", "vector", "warmup", "rllib", "turns"),
     ("tonk_v0",),
 )
 LEVEL_OF = {f"tonk_env.{name}": level for level, names in enumerate(LEVELS) for name in names}
