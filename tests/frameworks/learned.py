@@ -32,7 +32,8 @@ class Learned:
         self.generator = np.random.default_rng(seed)
 
 
-def against_random(logits: Callable[[NDArray[np.int8]], Any], deals: int = 500, **options: Any) -> Estimate:
+def against_random(logits: Callable[[NDArray[np.int8]], Any] | Learned, deals: int = 500) -> Estimate:
     """Mean reward of a policy against random play in single hands of `points` with two players."""
-    rules = make_rules("points", **{"match": "hands", **options})
-    return evaluate([Learned(logits), "random"], rules, 2, deals, seed=11, pairs=[(0, 1)]).against(0, 1)
+    rules = make_rules("points", match="hands")
+    player = logits if isinstance(logits, Learned) else Learned(logits)
+    return evaluate([player, "random"], rules, 2, deals, seed=11, pairs=[(0, 1)]).against(0, 1)

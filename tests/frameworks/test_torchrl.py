@@ -1,5 +1,6 @@
 """TorchRL rolls out and trains on both doors: masks, rewards, matches that seats leave early, infos that change shape."""
 
+import itertools
 import runpy
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,8 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from learned import against_random
 from tensordict import TensorDict
-from tests.frameworks.learned import against_random
 from torchrl.envs import GymWrapper, TransformedEnv
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.envs.transforms import ActionMask
@@ -83,7 +84,7 @@ def test_a_match_goes_on_when_a_seat_is_eliminated() -> None:
     assert over.sum() >= 2
     assert (done.any(dim=1) & ~over).sum() > 10  # somebody is out and the match goes on
     ends = [0, *(over.nonzero().squeeze(-1) + 1).tolist()]
-    for start, end in zip(ends, ends[1:], strict=False):
+    for start, end in itertools.pairwise(ends):
         returns = batch["next", "seats", "reward"][start:end].sum(dim=0).squeeze(-1)
         assert float(returns.sum()) == pytest.approx(0, abs=1e-5)
         assert returns.max() > 0
@@ -93,7 +94,7 @@ def test_hands_settled_on_the_first_deal_do_not_change_the_specs() -> None:
     seed = next(seed for seed in range(2000) if opened(seed))
     env = PettingZooWrapper(TurnsWrapper(tonk_v0.env("rockets", num_players=4, hands=3)), use_mask=True, seed=seed)
     assert env.rollout(20)["player_0", "action"].shape[0] > 0
-    with pytest.raises(Exception, match="int|list|dict|opening"):  # without the wrapper TorchRL reads the news as numbers
+    with pytest.raises((TypeError, ValueError, RuntimeError)):  # without the wrapper TorchRL reads the news as numbers
         PettingZooWrapper(tonk_v0.env("rockets", num_players=4, hands=3), use_mask=True, seed=seed)
 
 
