@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import socket
@@ -60,6 +61,7 @@ def connect(config: TrainConfig) -> None:
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS", "0")
+    logging.getLogger("ray.rllib").setLevel(logging.ERROR)  # its warnings are about settings that are meant
     if ray.is_initialized():
         return
     address = config.cluster.address
@@ -255,7 +257,7 @@ def algorithm_config(config: TrainConfig) -> PPOConfig:
             rollout_fragment_length="auto",
             sample_timeout_s=600.0,
         )
-        .learners(num_learners=0, num_gpus_per_learner=int(config.device == "cuda"))
+        .learners(learner_class=BudgetLearner, num_learners=0, num_gpus_per_learner=int(config.device == "cuda"))
         .training(
             lr=[[0, ppo.learning_rate], [SCHEDULE, ppo.learning_rate_end]],
             entropy_coeff=[[0, ppo.entropy], [SCHEDULE, ppo.entropy_end]],
@@ -270,7 +272,6 @@ def algorithm_config(config: TrainConfig) -> PPOConfig:
             train_batch_size_per_learner=round(config.decisions_per_iteration / seating.learners_share),
             minibatch_size=ppo.minibatch,
             num_epochs=ppo.epochs,
-            learner_class=BudgetLearner,
         )
         .multi_agent(policies=set(specs), policy_mapping_fn=seating, policies_to_train=[LEARNER])
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=specs))
