@@ -61,11 +61,14 @@ test-frameworks: $(FRAMEWORK_TESTS) ## Train with other libraries, each in an en
 $(FRAMEWORK_TESTS): test-%: .venv-%/.installed
 	$(<D)/bin/python -m pytest -q -o filterwarnings=default tests/frameworks/test_$*.py
 
+# PufferLib pins a NumPy and a PettingZoo from before this project's; its file names all that it needs.
+pufferlib_PIP := --no-deps
+
 # The marker comes last: after an interruption, or with other requirements, the next run starts afresh.
 .venv-%/.installed: requirements/%.txt
 	@echo "Installing $* into .venv-$* (the first time takes a few minutes)"
 	@rm -rf .venv-$* && $(PYTHON) -m venv .venv-$*
-	@.venv-$*/bin/python -m pip --disable-pip-version-check install -qq -r $<
+	@.venv-$*/bin/python -m pip --disable-pip-version-check install -qq $($*_PIP) -r $<
 	@.venv-$*/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -181,6 +181,21 @@ class CheckpointConfig(Section):
     keep: Positive = Field(default=3, description="Checkpoints kept; the oldest goes when a new one is complete.")
 
 
+class ClusterConfig(Section):
+    """Playing in many processes: RLlib on a Ray cluster in place of the loop of this process."""
+
+    workers: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        default=0, description="Processes that play, on a Ray cluster with RLlib; 0: this process does all, without Ray."
+    )
+    address: Annotated[str, Field(pattern=r"^(auto|[^:/\s]+:\d{1,5})$")] | None = Field(
+        default=None, description="Cluster to join, as `auto` or `10.0.0.5:6379`; null: one is started on this machine."
+    )
+    cpus_per_worker: Annotated[float, Field(gt=0)] = Field(default=1.0, description="Cores that Ray sets aside for each.")
+    patience: Positive = Field(
+        default=10, description="Iterations in a row that may bring nothing, because workers are lost, before the run stops."
+    )
+
+
 class TrainConfig(Section):
     """A whole run: ``train.py configs/NAME.yaml key.subkey=value …``."""
 
@@ -198,11 +213,20 @@ class TrainConfig(Section):
     opponents: OpponentsConfig = Field(default=OpponentsConfig(), description="Who sits in the other seats.")
     evaluation: EvaluationConfig = Field(default=EvaluationConfig(), description="How strength is measured.")
     checkpoints: CheckpointConfig = Field(default=CheckpointConfig(), description="What is kept to continue from.")
+    cluster: ClusterConfig = Field(default=ClusterConfig(), description="Playing in many processes.")
 
     @model_validator(mode="after")
     def _own_deals(self) -> TrainConfig:
         if self.seed in range(self.evaluation.seed, self.evaluation.seed + EVALUATION_SEEDS):
             raise ValueError(f"evaluation.seed {self.evaluation.seed} must differ from the seed of the training deals")
+        return self
+
+    @model_validator(mode="after")
+    def _cluster_offers_it(self) -> TrainConfig:
+        if self.cluster.workers and self.ppo.target_kl is not None:
+            raise ValueError("ppo.target_kl is not offered with cluster.workers: leave it at null")
+        if self.cluster.workers and not self.ppo.normalize_advantage:
+            raise ValueError("ppo.normalize_advantage is always on with cluster.workers: leave it at true")
         return self
 
     @property

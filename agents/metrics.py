@@ -25,6 +25,8 @@ METRICS = {
     "train/value_loss": "Mean squared error of the critic.",
     "train/policy_gradient_loss": "Clipped policy loss; its size says little.",
     "train/loss": "Total loss of the last minibatch.",
+    "cluster/workers": "Processes that were alive and playing, with `cluster.workers`.",
+    "cluster/restarts": "Processes that were lost and started anew, since the run was begun or resumed.",
     "time/decisions_per_second": "Decisions of the learner a second, evaluations and checkpoints included.",
     "time/share_*": "Where the time goes: `env` (the engine), `opponents` (policies in the other seats), `policy` (the "
     "learner's own choices and the buffer), `update`; they sum to 1.",

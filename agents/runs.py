@@ -25,7 +25,7 @@ CONFIG, VERSIONS, EVALUATIONS, OPPONENT, REPORT, BEST = (
     "best.pt",
 )
 FIXED = ("seed", "game", "network", "ppo.num_tables")  # keys and sections that a resumed run cannot change
-LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium", "onnx", "onnxruntime")
+LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium", "onnx", "onnxruntime", "ray")
 
 
 class RunError(ValueError):
@@ -79,6 +79,11 @@ def open_run(folder: Path, overrides: list[str] | None = None) -> TrainConfig:
 def _refuse_changes(before: TrainConfig, after: TrainConfig, folder: Path) -> None:
     """Refuse another value of what is fixed for a run; the same rules in other words are no change."""
     same_rules = before.game.rule_set() == after.game.rule_set()
+    if bool(before.cluster.workers) != bool(after.cluster.workers):
+        raise ConfigError(
+            f"cluster.workers cannot go from {before.cluster.workers} to {after.cluster.workers} in {folder}: with RLlib or "
+            "without it, a run stays as it was begun; start a new run for the other"
+        )
     old, new = settings_of(before), settings_of(after)
     for key in old:
         fixed = any(key == name or key.startswith(f"{name}.") for name in FIXED)

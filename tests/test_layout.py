@@ -15,7 +15,7 @@ MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
 PACKAGES = ("tonk_env", "agents")
 HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "agents")
-FOREIGN = ("tonk_env.open_spiel_game",)  # doors into a library that brings its own: they import it
+FOREIGN = ("tonk_env.open_spiel_game", "tonk_env.rllib")  # doors into a library that brings its own: they import it
 
 # From the ground up. A module imports from its own level or from those before; the kernels are one module here.
 LEVELS = (
@@ -24,7 +24,7 @@ LEVELS = (
     ("kernels",),
     ("notation", "observation", "compiling", "result"),
     ("table", "batch"),
-    ("aec", "wrappers", "records", "replay", "redeal", "chance", "single", "vector", "warmup"),
+    ("aec", "wrappers", "records", "replay", "redeal", "chance", "single", "vector", "warmup", "rllib", "turns"),
     ("tonk_v0", "open_spiel_game"),
 )
 LEVEL_OF = {f"tonk_env.{name}": level for level, names in enumerate(LEVELS) for name in names}
