@@ -139,6 +139,48 @@ def evaluate(
 
 
 @app.command()
+def exploit(
+    specs: Specs,
+    rules: Preset = None,
+    players: Players = None,
+    set_: Options = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="N", help="Train a best response for N decisions (20M), in any game.")
+    ] = None,
+    config: Annotated[
+        list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="Change a setting of its training.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of its training.")] = 0,
+    curve: Annotated[bool, typer.Option("--curve", help="All checkpoints of a run, exactly.")] = False,
+    json: JsonFile = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png .pdf .svg).")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE.onnx", help="Keep the response.")] = None,
+) -> None:
+    """Find out how much can be won from agents: exactly in small games such as `mini`, or with a trained best response."""
+    from agents.cli_exploit import run_exploit
+
+    run_exploit(
+        specs, rules, set_ or [], players, budget,
+        changes=config or [], seed=seed, curve=curve, json_file=json, plot_file=plot, output=output,
+    )  # fmt: skip
+
+
+@app.command()
+def solve(
+    rules: Annotated[str, typer.Option("--rules", metavar="PRESET", help="A small rule set: mini or micro.")] = "mini",
+    set_: Options = None,
+    iterations: Annotated[int, typer.Option("--iterations", min=1, help="Iterations of CFR+.")] = 200,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE.npz", help="Keep it as cfr:FILE.npz.")] = None,
+    json: JsonFile = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png .pdf .svg).")] = None,
+) -> None:
+    """Solve a small game by CFR+: its value, and an agent that is next to unbeatable in it."""
+    from agents.cli_exploit import run_solve
+
+    run_solve(rules, set_ or [], iterations, output, json, plot)
+
+
+@app.command()
 def record(
     specs: Specs,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.jsonl", help="File to write.")],

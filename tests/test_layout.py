@@ -23,7 +23,7 @@ LEVELS = (
     ("kernels",),
     ("notation", "observation", "compiling", "result"),
     ("table", "batch"),
-    ("aec", "wrappers", "records", "replay", "redeal", "single", "vector", "warmup"),
+    ("aec", "wrappers", "records", "replay", "redeal", "single", "tree", "vector", "warmup"),
     ("tonk_v0",),
 )
 LEVEL_OF = {f"tonk_env.{name}": level for level, names in enumerate(LEVELS) for name in names}
