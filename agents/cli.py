@@ -124,6 +124,14 @@ def evaluate(
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png .pdf .svg).")] = None,
     together: Annotated[bool, typer.Option("--together", help="Seat all agents at one table, not in pairs.")] = False,
     ratings: Annotated[bool, typer.Option("--ratings", help="Add OpenSkill ratings.")] = False,
+    precision: Annotated[
+        float | None, typer.Option("--precision", metavar="X", help="Go on until every interval is ± X; --deals come first.")
+    ] = None,
+    max_deals: Annotated[int, typer.Option("--max-deals", min=1, help="Most deals that --precision leads to.")] = 1_000_000,
+    control: Annotated[bool, typer.Option("--control", help="Use control variates where they help.")] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FOLDER", help="Write JSON, text, CSV tables and pictures there.")
+    ] = None,
     batch_tables: Annotated[int, typer.Option("--batch-tables", min=1, help="Tables in play at once.")] = 2048,
 ) -> None:
     """Measure agents against each other: same decks for all, seats rotated, 95 % intervals.
@@ -135,6 +143,7 @@ def evaluate(
     run_evaluation(
         specs, rules, set_ or [], players, deals, seed, json_file=json, plot_file=plot,
         together=together, ratings=ratings, batch_tables=batch_tables,
+        precision=precision, max_deals=max_deals, control=control, report=report,
     )  # fmt: skip
 
 
