@@ -175,6 +175,24 @@ def exploit(
 
 
 @app.command()
+def league(
+    specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Agents that join.")] = None,
+    folder: Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Where the league is kept.")] = Path("league"),
+    rules: Preset = None,
+    players: Players = None,
+    set_: Options = None,
+    deals: Annotated[
+        int | None, typer.Option("--deals", min=1, help="Deals of each pair, in all seatings (a new league: 1000).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the deals.")] = None,
+) -> None:
+    """Let everybody meet everybody; what was played is kept, so that an agent that joins plays only its own pairs."""
+    from agents.cli_league import run_league
+
+    run_league(specs or [], folder, rules, set_ or [], players, deals, seed, EVALUATION_SEED)
+
+
+@app.command()
 def solve(
     rules: Annotated[str, typer.Option("--rules", metavar="PRESET", help="A small rule set: mini or micro.")] = "mini",
     set_: Options = None,

@@ -214,7 +214,7 @@ def evaluate(
         line_ups=tuple(plan),
         samples=samples,
         estimates={pair: _judge(values, first_stage, controls.get(pair)) for pair, values in samples.items()},
-        overall={player: _judge(values, first_stage) for player, values in _overall(samples).items()},
+        overall={player: _judge(values, first_stage) for player, values in overall_of(samples).items()},
         outcomes=play.outcomes,
         ratings=rate(samples, len(agents), seed) if ratings else {},
         seconds=time.perf_counter() - started,
@@ -295,7 +295,7 @@ class _Play:
             self.progress(self.done, self.total)
 
 
-def _overall(samples: dict[tuple[int, int], NDArray[np.float64]]) -> dict[int, NDArray[np.float64]]:
+def overall_of(samples: dict[tuple[int, int], NDArray[np.float64]]) -> dict[int, NDArray[np.float64]]:
     """Return each player's mean over its opponents; the deals are the same for all, so they stay the clusters."""
     rows: dict[int, list[NDArray[np.float64]]] = {}
     for (player, _), values in samples.items():
@@ -369,4 +369,4 @@ def _labels(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-__all__ = ["AgentSpecError", "Evaluation", "EvaluationError", "Unit", "evaluate", "unit_of"]
+__all__ = ["AgentSpecError", "Evaluation", "EvaluationError", "Unit", "evaluate", "overall_of", "unit_of"]

@@ -94,7 +94,7 @@ def write_table(path: Path, tree: GameTree, policy: NDArray[np.float64], provena
 def read_table(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return card and arrays of a table's file, which holds plain numbers only. Raises ``OpponentFileError``."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             if sum(entry.file_size for entry in file.zip.infolist()) > MOST_BYTES:
                 raise OpponentFileError(f"{path} is too large for the table of a solved game")
             arrays = {name: file[name] for name in TYPES}
