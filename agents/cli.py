@@ -124,6 +124,14 @@ def evaluate(
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png .pdf .svg).")] = None,
     together: Annotated[bool, typer.Option("--together", help="Seat all agents at one table, not in pairs.")] = False,
     ratings: Annotated[bool, typer.Option("--ratings", help="Add OpenSkill ratings.")] = False,
+    precision: Annotated[
+        float | None, typer.Option("--precision", metavar="X", help="Go on until every interval is ± X; --deals come first.")
+    ] = None,
+    max_deals: Annotated[int, typer.Option("--max-deals", min=1, help="Most deals that --precision leads to.")] = 1_000_000,
+    control: Annotated[bool, typer.Option("--control", help="Use control variates where they help.")] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FOLDER", help="Write JSON, text, CSV tables and pictures there.")
+    ] = None,
     batch_tables: Annotated[int, typer.Option("--batch-tables", min=1, help="Tables in play at once.")] = 2048,
 ) -> None:
     """Measure agents against each other: same decks for all, seats rotated, 95 % intervals.
@@ -135,7 +143,68 @@ def evaluate(
     run_evaluation(
         specs, rules, set_ or [], players, deals, seed, json_file=json, plot_file=plot,
         together=together, ratings=ratings, batch_tables=batch_tables,
+        precision=precision, max_deals=max_deals, control=control, report=report,
     )  # fmt: skip
+
+
+@app.command()
+def exploit(
+    specs: Specs,
+    rules: Preset = None,
+    players: Players = None,
+    set_: Options = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="N", help="Train a best response for N decisions (20M), in any game.")
+    ] = None,
+    config: Annotated[
+        list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="Change a setting of its training.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of its training.")] = 0,
+    curve: Annotated[bool, typer.Option("--curve", help="All checkpoints of a run, exactly.")] = False,
+    json: JsonFile = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png .pdf .svg).")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE.onnx", help="Keep the response.")] = None,
+) -> None:
+    """Find out how much can be won from agents: exactly in small games such as `mini`, or with a trained best response."""
+    from agents.cli_exploit import run_exploit
+
+    run_exploit(
+        specs, rules, set_ or [], players, budget,
+        changes=config or [], seed=seed, curve=curve, json_file=json, plot_file=plot, output=output,
+    )  # fmt: skip
+
+
+@app.command()
+def league(
+    specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Agents that join.")] = None,
+    folder: Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Where the league is kept.")] = Path("league"),
+    rules: Preset = None,
+    players: Players = None,
+    set_: Options = None,
+    deals: Annotated[
+        int | None, typer.Option("--deals", min=1, help="Deals of each pair, in all seatings (a new league: 1000).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the deals.")] = None,
+) -> None:
+    """Let everybody meet everybody; what was played is kept, so that an agent that joins plays only its own pairs."""
+    from agents.cli_league import run_league
+
+    run_league(specs or [], folder, rules, set_ or [], players, deals, seed, EVALUATION_SEED)
+
+
+@app.command()
+def solve(
+    rules: Annotated[str, typer.Option("--rules", metavar="PRESET", help="A small rule set: mini or micro.")] = "mini",
+    set_: Options = None,
+    iterations: Annotated[int, typer.Option("--iterations", min=1, help="Iterations of CFR+.")] = 200,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE.npz", help="Keep it as cfr:FILE.npz.")] = None,
+    json: JsonFile = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png .pdf .svg).")] = None,
+) -> None:
+    """Solve a small game by CFR+: its value, and an agent that is next to unbeatable in it."""
+    from agents.cli_exploit import run_solve
+
+    run_solve(rules, set_ or [], iterations, output, json, plot)
 
 
 @app.command()

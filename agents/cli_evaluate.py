@@ -26,16 +26,25 @@ def run_evaluation(
     together: bool,
     ratings: bool,
     batch_tables: int,
+    precision: float | None = None,
+    max_deals: int = 1_000_000,
+    control: bool = False,
+    report: Path | None = None,
 ) -> None:
     """Evaluate, print the tables and write the files; what can be refused is refused before play begins."""
     from agents.evaluate import evaluate, unit_of
     from agents.plots import check_format
+    from agents.report_folder import make_folder
 
     check_output(None if json_file == STDOUT else json_file)
     check_output(plot_file)
     if plot_file is not None:
         check_format(plot_file)
+    if plot_file is not None or report is not None:
         require("matplotlib")
+    if report is not None:
+        make_folder(report)
+        ratings = True  # a report has a ladder
     if ratings:
         require("openskill")
     rules, players = game_from(preset, settings, players, specs, len(specs) if together else None)
@@ -44,6 +53,7 @@ def run_evaluation(
         result = evaluate(
             list(specs), rules, players, deals, seed, progress,
             together=together, ratings=ratings, batch_tables=batch_tables,
+            precision=precision, max_deals=max_deals, control=control,
         )  # fmt: skip
     if json_file is not None:
         text = result.to_json(None if json_file == STDOUT else json_file)
@@ -51,10 +61,14 @@ def run_evaluation(
             typer.echo(text, nl=False)
     if plot_file is not None:
         result.plot(plot_file)
+    if report is not None:
+        result.write_report(report)
     screen = console(stderr=json_file == STDOUT)
     screen.print(result.table())
     rate = result.episodes / result.seconds
     screen.print(f"{counted(result.episodes, noun)} in {result.seconds:.1f} s ({rate:,.0f} a second)")
+    if report is not None:
+        screen.print(f"report in {report}", markup=False)
 
 
 def run_bench(json_file: Path | None, seconds: float, repeats: int) -> None:

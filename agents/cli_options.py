@@ -80,7 +80,12 @@ def _card_of(specs: Sequence[str]) -> tuple[RuleSet, int] | None:
     from agents.specs import parse_spec
 
     for spec in specs:
-        path = parse_spec(spec).path
+        parsed = parse_spec(spec)
+        path = parsed.path
+        if path is not None and parsed.kind == "cfr":
+            from agents.table_agent import table_game
+
+            return table_game(path)
         if path is not None:
             from agents.card import card_rules, read_card
             from agents.onnx_file import read_opponent
@@ -104,6 +109,23 @@ def console(stderr: bool = False) -> Any:
 
     stream = sys.stderr if stderr else sys.stdout
     return Console(file=stream, width=None if stream.isatty() else width(), highlight=False)
+
+
+def amount(text: str) -> int:
+    """Return a whole number written as ``20M``, ``500k``, ``2_000_000`` or plainly. Raises ValueError with a sentence."""
+    digits = text.strip().lower().replace("_", "").replace(",", "")
+    factor = {"k": 1_000, "m": 1_000_000}.get(digits[-1:], 1)
+    try:
+        value = float(digits[:-1] if factor > 1 else digits) * factor
+    except ValueError:
+        value = 0.0
+    if not (1 <= value < 1e15 and value == int(value)):
+        raise AmountError(f"{text!r} is not a whole number of at least 1, as in 500k, 20M or 2_000_000")
+    return int(value)
+
+
+class AmountError(ValueError):
+    """A text that is no whole number; the message is one sentence."""
 
 
 def width() -> int:

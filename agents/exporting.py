@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from agents.card import make_card
 from agents.checkpoint import FOLDER, CheckpointError, CheckpointStore, read_checkpoint, read_tensors
 from agents.config import TrainConfig
 from agents.export import export_policy
-from agents.network import Network
+from agents.network import Network, NetworkAgent
 from agents.run_state import load_weights, policy_network
-from agents.runs import BEST, REPORT, open_run, versions
+from agents.runs import BEST, REPORT, RunError, open_run, versions
+from tonk_env.rules import RuleSet
 
 
 def export_network(network: Network, path: Path, config: TrainConfig, run: str, step: int, strength: dict[str, Any]) -> Path:
@@ -60,3 +62,21 @@ def _export_checkpoint(folder: Path, checkpoint: Path, output: Path) -> Path:
     config = open_run(folder)
     loaded = read_checkpoint(checkpoint)
     return export_network(policy_network(config, loaded), output, config, folder.name, loaded.meta["step"], {})
+
+
+def checkpoint_agents(run: Path, rules: RuleSet, num_players: int) -> list[tuple[int, Callable[[], NetworkAgent]]]:
+    """Return (decisions, how to load the agent) for every checkpoint of a run, the oldest first.
+
+    Raises ``RunError`` if the run plays another game or holds none; loading raises ``CheckpointError``.
+    """
+    config = open_run(run)
+    if config.game.rule_set() != rules or config.game.num_players != num_players:
+        raise RunError(f"{run} was trained in {config.game.rules} with {config.game.num_players} players, not in this game")
+
+    def loader(folder: Path) -> Callable[[], NetworkAgent]:
+        return lambda: NetworkAgent(policy_network(config, read_checkpoint(folder)), folder.name)
+
+    folders = CheckpointStore(run, config.checkpoints.keep).folders()
+    if not folders:
+        raise RunError(f"{run} holds no checkpoints")
+    return [(int(folder.name), loader(folder)) for folder in folders]

@@ -16,7 +16,7 @@ from torch import nn
 
 from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
 from agents.config import NetworkConfig
-from agents.sampling import DIVERGED, LARGEST, best, draw
+from agents.sampling import DIVERGED, LARGEST, best, draw, probabilities
 from tonk_env.actions import num_actions
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet
@@ -155,6 +155,10 @@ class NetworkAgent:
             raise AgentSpecError(
                 f"agent {self.name!r} is a network of {self.network.sizes} inputs and actions, this game has {sizes}"
             )
+
+    def probabilities(self, observations: Observations, masks: Masks) -> NDArray[np.float64]:
+        """Return float64[B, A]: how likely it chooses each action."""
+        return probabilities(self.network.logits(observations), masks, self.greedy)
 
     def reset(self, rows: Rows | None = None) -> None:
         """Do nothing: the observation holds all that a policy remembers."""

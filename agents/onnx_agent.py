@@ -11,7 +11,7 @@ import numpy as np
 from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
 from agents.card import OpponentFileError, card_rules, check_card, read_card
 from agents.onnx_file import read_opponent
-from agents.sampling import best, draw
+from agents.sampling import best, draw, probabilities
 from tonk_env.rules import RuleSet, make_rules
 
 INPUTS = {"observation": "tensor(int8)", "action_mask": "tensor(int8)"}
@@ -69,6 +69,10 @@ class OnnxAgent:
         """Return logits float32[B, A] (-1e9 where illegal) and expected rewards float32[B]."""
         logits, value = self._session.run(["logits", "value"], {"observation": observations, "action_mask": masks})
         return logits, value
+
+    def probabilities(self, observations: Observations, masks: Masks) -> np.ndarray:
+        """Return float64[B, A]: how likely it chooses each action."""
+        return probabilities(self.evaluate(observations, masks)[0], masks, self.greedy)
 
     def reset(self, rows: Rows | None = None) -> None:
         """Do nothing: the observation holds all that a policy remembers."""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from tonk_env.state import Ending, ending_name
 
 ENDINGS = tuple(ending for ending in Ending if ending >= 0)
+CAUGHT = (Ending.CAUGHT, Ending.TUNK_CAUGHT)
+COUNTS = 128  # counts at a call that are told apart; larger ones are the last
 CALLED = (Ending.DROP, Ending.CAUGHT, Ending.TUNK, Ending.TUNK_CAUGHT)  # what a dropper or tunker brought about
 
 
@@ -19,18 +21,21 @@ class Outcomes:
     """Counts of finished hands for ``players`` players.
 
     ``hands`` is int64[players, endings, 2, 2]: hands by ending, by whether the player called it (dropped or tunked) and
-    by whether it is among the winners. ``call_counts`` is float64[players], the sum of the counts at the player's
-    calls. ``uncounted`` is the number of hands that passed unseen and are in neither.
+    by whether it is among the winners. ``call_counts`` is float64[players], the sum of the counts at the player's calls;
+    ``calls_at`` is int64[players, COUNTS, 2], the calls by count and by whether they were caught. ``uncounted`` is the
+    number of hands that passed unseen and are in none of these.
     """
 
     players: int
     hands: NDArray[np.int64] = field(init=False)
     call_counts: NDArray[np.float64] = field(init=False)
+    calls_at: NDArray[np.int64] = field(init=False)
     uncounted: int = 0
 
     def __post_init__(self) -> None:
         self.hands = np.zeros((self.players, len(ENDINGS), 2, 2), dtype=np.int64)
         self.call_counts = np.zeros(self.players)
+        self.calls_at = np.zeros((self.players, COUNTS, 2), dtype=np.int64)
 
     def add(
         self,
@@ -43,6 +48,8 @@ class Outcomes:
         """Count players' parts in finished hands: five arrays of one length, one entry a player and hand."""
         np.add.at(self.hands, (players, endings, called.astype(np.int64), won.astype(np.int64)), 1)
         np.add.at(self.call_counts, players[called], counts[called])
+        at = np.clip(counts[called], 0, COUNTS - 1).astype(np.int64)
+        np.add.at(self.calls_at, (players[called], at, np.isin(endings[called], CAUGHT).astype(np.int64)), 1)
 
     def played(self, player: int) -> int:
         """Return the number of hands the player took part in."""
@@ -66,7 +73,7 @@ class Outcomes:
     def calls(self, player: int) -> dict[str, float | int | None]:
         """Return the player's drops or tunks: how many, share of hands, mean count, share caught (None: no call)."""
         made = int(self.hands[player, :, 1].sum())
-        caught = int(self.hands[player, [int(Ending.CAUGHT), int(Ending.TUNK_CAUGHT)], 1].sum())
+        caught = int(self.hands[player, [int(ending) for ending in CAUGHT], 1].sum())
         return {
             "made": made,
             "share_of_hands": _share(made, self.played(player)),
@@ -74,13 +81,18 @@ class Outcomes:
             "share_caught": _share(caught, made) if made else None,
         }
 
+    def calls_by_count(self, player: int) -> list[dict[str, int]]:
+        """Return, for each count at which the player dropped or tunked: how often, and how often it was caught."""
+        rows = enumerate(self.calls_at[player].tolist())
+        return [{"count": count, "made": safe + caught, "caught": caught} for count, (safe, caught) in rows if safe + caught]
+
     def to_dict(self, player: int) -> dict[str, Any]:
         """Return everything counted for one player, as plain numbers for JSON."""
         return {
             "hands": self.played(player),
             "win_share": self.win_share(player),
             "endings": self.endings(player),
-            "calls": self.calls(player),
+            "calls": {**self.calls(player), "by_count": self.calls_by_count(player)},
         }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agents.report import title, ways
+from agents.report import ladder, title, ways
 from agents.wording import short_names
 from tonk_env.files import atomic_writer
 
@@ -48,6 +48,49 @@ def plot_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> Non
     _ending_bars(evaluation, axes[1])
     figure.suptitle(title(evaluation))
     figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower right", ncols=6, fontsize=8)
+    with atomic_writer(path, "wb") as stream:
+        figure.savefig(stream, format=picture, dpi=120)
+
+
+def plot_drops(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
+    """Draw, for each agent, at which counts it drops or tunks and how often it is caught there."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    picture = check_format(path)
+    players = len(evaluation.names)
+    figure = Figure(figsize=(8, 1.2 + 1.5 * players), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = np.atleast_1d(figure.subplots(players, 1, sharex=True))
+    last = 1 + max([int(np.flatnonzero(at.sum(axis=1)).max(initial=0)) for at in evaluation.outcomes.calls_at], default=0)
+    for player, axis in enumerate(axes):
+        safe, caught = evaluation.outcomes.calls_at[player, : last + 1].T
+        hands = max(1, evaluation.outcomes.played(player))
+        axis.bar(range(last + 1), safe / hands, color="tab:blue", label="not caught")
+        axis.bar(range(last + 1), caught / hands, bottom=safe / hands, color="tab:red", label="caught")
+        axis.set_ylabel(short_names(evaluation.names)[player], rotation=0, ha="right", va="center")
+    axes[0].legend()
+    axes[-1].set_xlabel("count at the drop or tunk (heights: share of the agent's hands)")
+    figure.suptitle(title(evaluation))
+    with atomic_writer(path, "wb") as stream:
+        figure.savefig(stream, format=picture, dpi=120)
+
+
+def plot_ladder(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
+    """Draw the ratings of the agents, the best on top, with twice their uncertainty."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    picture = check_format(path)
+    order = ladder(evaluation)
+    figure = Figure(figsize=(7, 1.2 + 0.4 * len(order)), layout="constrained")
+    FigureCanvasAgg(figure)
+    axis = figure.subplots()
+    ratings = [evaluation.ratings[player] for player in order]
+    axis.errorbar([one.mu for one in ratings], range(len(order)), xerr=[2 * one.sigma for one in ratings], fmt="o", capsize=4)
+    axis.set_yticks(range(len(order)), [short_names(evaluation.names)[player] for player in order])
+    axis.invert_yaxis()
+    axis.set(title=title(evaluation), xlabel="OpenSkill rating, twice its uncertainty")
     with atomic_writer(path, "wb") as stream:
         figure.savefig(stream, format=picture, dpi=120)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agents.evaluate import Evaluation
     from agents.statistics import Estimate
 
-EVIDENCE_FORMAT = 1
+EVIDENCE_FORMAT = 2
 PACKAGES = ("tonk-env", "numpy", "numba", "onnxruntime", "openskill")
 COLOURS = {"better": "green", "worse": "red", "even": "cyan", "inconclusive": "dim"}
 LETTERS = string.ascii_uppercase
@@ -37,6 +37,8 @@ def tables(evaluation: Evaluation) -> Group:
     if any(label != name for label, name in zip(labels, evaluation.names, strict=True)):
         parts += [Text(f"{label} = {name}", overflow="fold") for label, name in zip(labels, evaluation.names, strict=True)]
     parts.append(_payoffs(evaluation, labels))
+    if evaluation.ratings:
+        parts.append(_ladder(evaluation))
     parts.append(_ways(evaluation, labels, won=True))
     parts.append(_ways(evaluation, labels, won=False))
     if evaluation.outcomes.uncounted:
@@ -81,8 +83,27 @@ def design(evaluation: Evaluation) -> str:
     )
     return (
         f"{field}; every deal in {counted(seatings, 'seating')}, {counted(evaluation.episodes, unit.episode)} in all; mean "
-        f"{unit.reward} with its 95 % interval, each deal one cluster"
+        f"{unit.reward} with its 95 % interval, each deal one cluster{_stages(evaluation)}{_controls(evaluation)}"
     )
+
+
+def _stages(evaluation: Evaluation) -> str:
+    """Return in words how a wished precision was reached, or missed."""
+    if evaluation.precision is None:
+        return ""
+    widest = max(entry.half_width for entry in evaluation.estimates.values())
+    missed = f", missed: the widest is ± {widest:.4f}" if widest > evaluation.precision * (1 + 1e-9) else ""
+    return f"; deals chosen for ± {evaluation.precision:g} by a first stage of {evaluation.first_stage:,}{missed}"
+
+
+def _controls(evaluation: Evaluation) -> str:
+    """Return in words what control variates did."""
+    if not evaluation.controls:
+        return ""
+    reductions = [control.reduction for control in evaluation.controls.values() if control.used]
+    if not reductions:
+        return "; control variates did not help and are left out"
+    return f"; control variates take {min(reductions):.0%} to {max(reductions):.0%} off the variance where they help"
 
 
 def verdicts(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -98,7 +119,8 @@ def verdicts(evaluation: Evaluation) -> list[tuple[str, str]]:
             "even": f"{evaluation.names[player]} and {other} are exactly even on every deal",
             "inconclusive": f"inconclusive: {evaluation.names[player]} against {other}",
         }[entry.verdict]
-        lines.append((entry.verdict, f"{words}: {entry} {evaluation.unit.reward}{_raw(evaluation, entry)}"))
+        signs = evaluation.signs(player, opponent)
+        lines.append((entry.verdict, f"{words}: {entry} {evaluation.unit.reward}{_raw(evaluation, entry)}; {signs}"))
     return lines
 
 
@@ -137,6 +159,24 @@ def _payoffs(evaluation: Evaluation, labels: Sequence[str]) -> Grid:
             rating = evaluation.ratings[player]
             cells.append(Text(f"{rating.mu:.1f} ± {2 * rating.sigma:.1f}"))
         grid.add_row(name, *cells)
+    return grid
+
+
+def ladder(evaluation: Evaluation) -> list[int]:
+    """Return the players from the best rating to the worst."""
+    return sorted(evaluation.ratings, key=lambda player: -evaluation.ratings[player].mu)
+
+
+def _ladder(evaluation: Evaluation) -> Grid:
+    """Return the agents in the order of their ratings, with the rating that is nearly sure."""
+    grid = _grid("Ladder", "rung")
+    grid.add_column("agent", overflow="fold")
+    for heading in ("rating", "nearly sure", "mean payoff"):
+        grid.add_column(heading, justify="right")
+    for rung, player in enumerate(ladder(evaluation), 1):
+        rating = evaluation.ratings[player]
+        numbers = f"{rating.mu:.1f} ± {2 * rating.sigma:.1f}", f"{rating.ordinal:.1f}"
+        grid.add_row(str(rung), evaluation.names[player], *numbers, _cell(evaluation.overall.get(player)))
     return grid
 
 
@@ -232,7 +272,9 @@ def evidence(evaluation: Evaluation) -> dict[str, Any]:
         "mode": evaluation.mode,
         "batch_tables": evaluation.batch_tables,
         "unit": {**asdict(unit), "raw": unit.raw or None},
-        "interval": "95 %, Student's t over deals; a deal's value is the mean over all its seatings",
+        "interval": _interval(evaluation),
+        "precision": evaluation.precision,
+        "first_stage": evaluation.first_stage,
         "seatings": [line_up.seatings.tolist() for line_up in evaluation.line_ups],
         "episodes": evaluation.episodes,
         "hands_without_ending_data": evaluation.outcomes.uncounted,
@@ -242,6 +284,12 @@ def evidence(evaluation: Evaluation) -> dict[str, Any]:
         "versions": versions(),
         "timing": {"seconds": round(evaluation.seconds, 3), "episodes_per_second": _rate(evaluation)},
     }
+
+
+def _interval(evaluation: Evaluation) -> str:
+    """Return in words how the intervals were made."""
+    how = "Student's t over deals" if evaluation.precision is None else "Stein's two-stage procedure over deals"
+    return f"95 %, {how}; a deal's value is the mean over all its seatings"
 
 
 def _agent(evaluation: Evaluation, player: int) -> dict[str, Any]:
@@ -259,11 +307,14 @@ def _agent(evaluation: Evaluation, player: int) -> dict[str, Any]:
 def _payoff(evaluation: Evaluation, player: int, opponent: int) -> dict[str, Any]:
     entry = evaluation.estimates[player, opponent]
     factor = evaluation.unit.raw_factor
+    control = evaluation.controls.get((player, opponent))
     return {
         "agent": evaluation.names[player],
         "against": evaluation.names[opponent] if opponent >= 0 else None,
         **entry.to_dict(),
         "raw": None if factor is None else entry.scaled(factor).to_dict(),
+        "sign_test": evaluation.signs(player, opponent).to_dict(),
+        "control": None if control is None else {"used": control.used, "reduction": control.reduction},
     }
 
 

@@ -53,6 +53,23 @@ def best(logits: NDArray[np.float32], masks: Masks) -> Actions:
     return np.asarray(np.argmax(np.where(masks != 0, logits, -np.inf), axis=1), dtype=np.int64)
 
 
+def probabilities(logits: NDArray[np.float32], masks: Masks, greedy: bool = False) -> NDArray[np.float64]:
+    """Return float64[B, A], what ``draw`` draws with (or ``best`` takes, if ``greedy``); 0 where illegal.
+
+    Raises FloatingPointError if a legal one's logit is not finite, or beyond 1e8.
+    """
+    shares = np.zeros(masks.shape)
+    if greedy:
+        shares[np.arange(len(masks)), best(logits, masks)] = 1.0
+        return shares
+    legal, _, starts = _legal(masks)
+    counts = np.diff(starts, append=len(legal))
+    values = _finite(logits.ravel()[legal]).astype(np.float64)
+    weights = np.exp(values - np.repeat(np.maximum.reduceat(values, starts), counts))
+    shares.ravel()[legal] = weights / np.repeat(np.add.reduceat(weights, starts), counts)
+    return shares
+
+
 def _finite(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """The same array, once it is known to hold numbers of a size to calculate with."""
     if not (np.abs(values) <= LARGEST).all():

@@ -1,4 +1,4 @@
-"""Turns short names such as ``drop:27``, ``runs/my_run`` or ``file.onnx@greedy`` into agents."""
+"""Turns short names such as ``drop:27``, ``runs/my_run``, ``file.onnx@greedy`` or ``cfr:FILE.npz`` into agents."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tonk_env.rules import RuleSet
 
 OPPONENT_FILE, RUN_FILE = "opponent.onnx", "config.yaml"  # of a run folder
 MAX_DROP = 200
-FORMS = "random, greedy, drop:N (say drop:27), a run folder, or a file that ends in .onnx"
+FORMS = "random, greedy, drop:N (say drop:27), a run folder, a file that ends in .onnx, or cfr:FILE.npz"
 MODES = ("sample", "greedy")
 PARTS = ("act", "reset", "seed", "name", "compiled")  # of an agent, see agents.base.Agent
 
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``drop`` or ``onnx``."""
+    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``drop``, ``onnx`` or ``cfr``."""
 
     text: str
     kind: str
@@ -41,6 +41,10 @@ def make_agent(spec: str | Agent, rules: RuleSet, num_players: int, seed: int = 
         check_game(spec, rules, num_players)
         return spec
     parsed = parse_spec(spec)
+    if parsed.kind == "cfr" and parsed.path is not None:
+        from agents.table_agent import TableAgent
+
+        return TableAgent(parsed.path, rules, num_players, seed, name=parsed.text)
     if parsed.path is not None:
         from agents.onnx_agent import OnnxAgent
 
@@ -56,7 +60,7 @@ def parse_spec(spec: str) -> AgentSpec:
     if at and mode not in MODES:
         raise AgentSpecError(f"agent {spec!r}: after @ stands {mode!r}, but only @sample and @greedy are known")
     parsed = _parse_baseline(text) or _parse_path(text, mode == "greedy", spec)
-    if at and parsed.path is None:
+    if at and parsed.kind != "onnx":
         raise AgentSpecError(f"agent {spec!r}: @{mode} is for exported policies; {text!r} always plays the same way")
     return parsed
 
@@ -65,6 +69,10 @@ def _parse_baseline(text: str) -> AgentSpec | None:
     kind, colon, number = text.partition(":")
     if kind in ("random", "greedy") and not colon:
         return AgentSpec(text, kind)
+    if kind == "cfr" and colon:
+        if not Path(number).is_file():
+            raise AgentSpecError(f"agent {text!r}: there is no file {number or 'named'}; `tonk solve` writes such tables")
+        return AgentSpec(text, kind, path=Path(number))
     if kind != "drop":
         return None
     if not (number.isascii() and number.isdigit() and int(number) <= MAX_DROP):

@@ -1,4 +1,4 @@
-"""What a sample of deals says: means with intervals from clusters."""
+"""What a sample of deals says: means with intervals from clusters, a sign test, and intervals of a wished width."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 FEWEST_CLUSTERS = 20  # below it an interval is printed, but no verdict is drawn from it
 ROUNDING = 6  # decimals: rewards are float32, so sums that ought to cancel do so only up to here
@@ -65,17 +65,72 @@ def estimate(cluster_means: ArrayLike, level: float = 0.95) -> Estimate:
     one deal are anything but independent, so the spread between the deals, and only it, says how far to trust the mean.
     A single deal has an interval without bounds. Raises ``ValueError`` if there is none.
     """
-    values = np.round(np.asarray(cluster_means, dtype=np.float64), ROUNDING)
-    if values.ndim != 1 or not values.size:
-        raise ValueError(f"cluster_means has shape {values.shape}; one number for each of at least one deal is needed")
-    if not np.isfinite(values).all():
-        raise ValueError("cluster_means holds numbers that are not finite")
+    values = _sample(cluster_means)
     mean = float(values.mean())
     if values.size == 1:
         return Estimate(mean, -math.inf, math.inf, math.inf, 1, level)
     error = float(values.std(ddof=1) / math.sqrt(values.size))
     reach = student_quantile(0.5 + level / 2, values.size - 1) * error
     return Estimate(mean, mean - reach, mean + reach, error, values.size, level)
+
+
+def deals_needed(first: ArrayLike, half_width: float, level: float = 0.95) -> int:
+    """Return how many deals in all give an interval of at most this half-width, from those of a first stage.
+
+    ``first`` is float[n], the cluster means of the first stage. This is Stein's two-stage procedure (1945): the spread of
+    the first stage alone decides how many deals are played and how wide the interval of ``estimate_two_stage`` is, so
+    that looking at the data does not spoil its coverage. Raises ``ValueError`` for fewer than two deals.
+    """
+    values = _sample(first)
+    if values.size < 2 or not half_width > 0:
+        raise ValueError("a half-width above 0 and a first stage of at least two deals are needed")
+    reach = student_quantile(0.5 + level / 2, values.size - 1) * float(values.std(ddof=1))
+    return max(values.size, math.ceil((reach / half_width) ** 2))
+
+
+def estimate_two_stage(cluster_means: ArrayLike, first: int, level: float = 0.95) -> Estimate:
+    """Return the mean of all deals with the interval of Stein's two-stage procedure; ``first`` deals were the first stage."""
+    values = _sample(cluster_means)
+    start = estimate(values[:first], level)
+    error = start.error * math.sqrt(first / values.size)
+    reach = student_quantile(0.5 + level / 2, first - 1) * error
+    mean = float(values.mean())
+    return Estimate(mean, mean - reach, mean + reach, error, values.size, level)
+
+
+@dataclass(frozen=True)
+class SignTest:
+    """On how many deals a player came out ahead, behind and level, and how likely so uneven a split is by chance alone.
+
+    ``p`` is two-sided and exact (binomial with 1/2, deals that came out level left out). It asks who wins more deals, which
+    is another question than who earns more.
+    """
+
+    ahead: int
+    behind: int
+    level: int
+    p: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        p = "p < 0.0001" if self.p < 0.0001 else f"p = {self.p:.4f}"
+        return f"ahead on {self.ahead:,} deals, behind on {self.behind:,} (sign test {p})"
+
+
+def sign_test(cluster_means: ArrayLike) -> SignTest:
+    """Return the sign test of float[D] cluster means. Raises ``ValueError`` if there is none."""
+    values = _sample(cluster_means)
+    ahead, behind = int((values > 0).sum()), int((values < 0).sum())
+    return SignTest(ahead, behind, values.size - ahead - behind, _binomial_p(min(ahead, behind), ahead + behind))
+
+
+def _binomial_p(fewer: int, trials: int) -> float:
+    """Return the two-sided probability of a split as uneven as this one, or more, in fair trials."""
+    logs = [math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1) for k in range(fewer + 1)]
+    return min(1.0, 2 * math.fsum(math.exp(log - trials * math.log(2)) for log in logs))
 
 
 def student_quantile(probability: float, degrees: int) -> float:
@@ -109,6 +164,16 @@ def _student_distribution(value: float, degrees: int) -> float:
         term *= cosine * cosine * numerator / (numerator + 1)
     inside = 2 / math.pi * (angle + sine * total) if odd else sine * total
     return 0.5 + inside / 2
+
+
+def _sample(cluster_means: ArrayLike) -> NDArray[np.float64]:
+    """Return the sample as float64[D], rounded to what rewards are exact to. Raises ``ValueError``."""
+    values = np.asarray(np.round(np.asarray(cluster_means, dtype=np.float64), ROUNDING), dtype=np.float64)
+    if values.ndim != 1 or not values.size:
+        raise ValueError(f"cluster_means has shape {values.shape}; one number for each of at least one deal is needed")
+    if not np.isfinite(values).all():
+        raise ValueError("cluster_means holds numbers that are not finite")
+    return values
 
 
 def _finite(value: float) -> float | None:

@@ -131,9 +131,9 @@ def test_compiling_is_over_before_the_clock_starts(monkeypatch):
     import agents.evaluate as module
 
     order = []
-    real = module._play
+    real = module._Play.staged
     monkeypatch.setattr(module, "compile_batch", lambda: order.append("compiled"))
-    monkeypatch.setattr(module, "_play", lambda *given: (order.append("played"), real(*given))[1])
+    monkeypatch.setattr(module._Play, "staged", lambda *given: (order.append("played"), real(*given))[1])
     monkeypatch.setattr(module.time, "perf_counter", lambda: order.append("clock") or 0.0)
     calls = []
     module.evaluate(["greedy", "random"], "mini", 2, 5, progress=lambda *call: calls.append(call))

@@ -24,7 +24,7 @@ LEVELS = (
     ("kernels",),
     ("notation", "observation", "compiling", "result"),
     ("table", "batch"),
-    ("aec", "wrappers", "records", "replay", "redeal", "chance", "single", "vector", "warmup", "rllib", "turns"),
+    ("aec", "wrappers", "records", "replay", "redeal", "chance", "single", "vector", "warmup", "rllib", "turns", "tree"),
     ("tonk_v0", "open_spiel_game"),
 )
 LEVEL_OF = {f"tonk_env.{name}": level for level, names in enumerate(LEVELS) for name in names}
