@@ -73,7 +73,7 @@ class ObservationLayout:
         record.players, record.cards = self.num_players, _cards(self.rules)
         for field, name in _WIDTHS.items():
             record[field] = next((b.shape[-1] for b in self.blocks if b.name == name), 0)
-        assert self.size - record.open - 104 >= 64, "kernels write everything after the open places' first two rows in words of 64"
+        assert self.size - record.open - 104 >= 64, "the blocks after the first open places fill a word"
         record.options = len(self.blocks) > NUM_COMMON_BLOCKS
         step, zero = _totals_scale(self.rules)
         record.totals_steps, record.totals_zero = 1 / step, zero
