@@ -12,14 +12,14 @@ from tonk_env.rules import RuleSet
 
 OPPONENT_FILE, RUN_FILE = "opponent.onnx", "config.yaml"  # of a run folder
 MAX_DROP = 200
-FORMS = "random, greedy, drop:N (say drop:27), a run folder, or a file that ends in .onnx"
+FORMS = "random, greedy, expert, drop:N (say drop:27), a run folder, or a file that ends in .onnx"
 MODES = ("sample", "greedy")
 PARTS = ("act", "reset", "seed", "name", "compiled")  # of an agent, see agents.base.Agent
 
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``drop`` or ``onnx``."""
+    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``expert``, ``drop`` or ``onnx``."""
 
     text: str
     kind: str
@@ -63,7 +63,7 @@ def parse_spec(spec: str) -> AgentSpec:
 
 def _parse_baseline(text: str) -> AgentSpec | None:
     kind, colon, number = text.partition(":")
-    if kind in ("random", "greedy") and not colon:
+    if kind in ("random", "greedy", "expert") and not colon:
         return AgentSpec(text, kind)
     if kind != "drop":
         return None
@@ -102,6 +102,6 @@ def _nearest(text: str) -> str:
     """Return ``: did you mean …?`` for the nearest baseline or run folder, or nothing."""
     folder = Path(text).parent
     beside = [str(folder / entry.name) for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
-    near = difflib.get_close_matches(text.partition(":")[0], ["random", "greedy", "drop"], 1, 0.6)
+    near = difflib.get_close_matches(text.partition(":")[0], ["random", "greedy", "expert", "drop"], 1, 0.6)
     near = near or difflib.get_close_matches(text, beside, 1, 0.8)
     return f": did you mean {near[0].replace('drop', 'drop:27')!r}?" if near else ""
