@@ -87,6 +87,7 @@ def test_totals_decide_what_it_risks() -> None:
                          ("7S 8H 6C 3D AS", (0, 90))]:
         table = deal("points", [hand, "TC TD TH 9C 8D"])
         table.record.totals[:2] = totals
+        table._refresh()
         chosen.append(choice(table) == DROP)
     assert chosen == [False, True, True, False]
 
