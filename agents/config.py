@@ -132,8 +132,9 @@ class OpponentsConfig(Section):
                 parsed = parse_spec(spec)
             except AgentSpecError as error:
                 raise ValueError(str(error)) from None
-            if parsed.path is not None:
-                raise ValueError(f"{spec!r} is a file; only random, greedy, expert and drop:N can be baselines in training")
+            if not parsed.inside:
+                inside = "random, greedy, expert and drop:N"
+                raise ValueError(f"{spec!r} does not play inside the compiled loop; only {inside} can be baselines in training")
         return baselines
 
     @model_validator(mode="after")
