@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
 from agents.card import rule_difference
+from tonk_env.kernels.expert import NUM_SETTINGS
 from tonk_env.kernels.search import MAX_MOVES, candidates, explore
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet
@@ -22,6 +23,7 @@ from tonk_env.state import VIEW_DTYPE, new_tables
 
 MAX_DEALS = 100_000  # of one decision
 SURE = 1.0  # standard errors by which a move must be better than the expert's
+BELIEFS = (0.15, 0.45, 0.6)  # HIGHER, TRUST and DOUBT of the kernels
 FIRST_DEALS = 8  # tried before the clock tells how many fit into the time
 PART = 0.25  # of the time left is planned at once
 CALM = 0.9  # of the time given is used
@@ -45,6 +47,7 @@ class Search:
         self._rules = np.array([self.layout.rule])
         self._layouts = np.array([self.layout.record])
         self._scratch = new_tables(3), np.zeros(2, VIEW_DTYPE)
+        self._settings = np.zeros((2, NUM_SETTINGS)), np.array(BELIEFS)
         self.seed(seed)
 
     def act(self, observations: Observations, masks: Masks, rows: Rows | None = None) -> Actions:
@@ -113,7 +116,7 @@ class _Trial:
         if until > self.played:
             explore(
                 self.search._rules, self.search._layouts, self.observation, self.search.key, self.played, until,
-                *self.search._scratch, self.moves, self.alive, self.sums, self.squares,
+                *self.search._scratch, *self.search._settings, self.moves, self.alive, self.sums, self.squares,
             )
             self.played = until
 

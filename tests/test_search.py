@@ -11,10 +11,11 @@ from wandering import RULE_SETS, positions, tables
 from agents.base import Agent, AgentSpecError
 from agents.config import load_config
 from agents.evaluate import evaluate
-from agents.search import Search
+from agents.search import BELIEFS, Search
 from agents.specs import make_agent
 from tonk_env.actions import DROP, TAKE
 from tonk_env.cards import cards_of
+from tonk_env.kernels.expert import NUM_SETTINGS
 from tonk_env.kernels.look import observe_rows
 from tonk_env.kernels.search import imagine_one
 from tonk_env.redeal import redeal
@@ -31,17 +32,17 @@ class Imagined:
     def __init__(self, table: Table) -> None:
         self.table, self.seen = table, table.observation(table.seat)
         self.rules, self.layouts = np.array([table.layout.rule]), np.array([table.layout.record])
-        self.tables, self.views = new_tables(3), np.zeros(2, VIEW_DTYPE)
+        self.scratch = (new_tables(3), np.zeros(2, VIEW_DTYPE), np.zeros((2, NUM_SETTINGS)), np.array(BELIEFS))
 
     def deal(self, number: int) -> np.ndarray:
         """One of them, as a record; the spreads on it are those of the real one."""
-        assert imagine_one(self.rules, self.layouts, self.seen, np.uint64(7), number, self.tables, self.views)
-        return self.tables[1]
+        assert imagine_one(self.rules, self.layouts, self.seen, np.uint64(7), number, *self.scratch)
+        return self.scratch[0][1]
 
     def observation(self) -> np.ndarray:
         """What the seat on turn sees at the table dealt last."""
         row = np.zeros((1, len(self.seen)), np.int8)
-        observe_rows(self.rules[0], self.layouts[0], self.tables[1:2], np.zeros(1, np.int64), np.zeros(1, np.int8), row)
+        observe_rows(self.rules[0], self.layouts[0], self.scratch[0][1:2], np.zeros(1, np.int64), np.zeros(1, np.int8), row)
         return row[0]
 
 

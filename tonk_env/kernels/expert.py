@@ -17,11 +17,10 @@ from tonk_env.kernels.legal import cards_of_move
 from tonk_env.state import NUM_WORDS
 
 # Settings of the expert, each found by paired play of two settings against each other and against drop:N.
-NUM_SETTINGS = 11
+NUM_SETTINGS = 10
 (
     EXCEPTION,  # weight of a card above the lowest that its holder threw
     WIDTH,  # standard deviation of an opponent's count, as a multiple of what the cards left suggest
-    SHIFT,  # points added to its mean: players keep what fits, and what they drew is lower than what they threw
     SHARE,  # chance to win the hand by playing on: constant,
     SHARE_CHANCE,  # a multiple of the chance to win by dropping now,
     SHARE_COUNT,  # and of one's count, in 25 points above 25
@@ -36,9 +35,10 @@ NUM_SETTINGS = 11
 def _settings() -> np.ndarray:
     """Settings by kind of settlement (points, other) and by number of opponents (1, 2, 3 or more)."""
     table = np.empty((2, 3, NUM_SETTINGS))
-    table[:] = [0.15, 0.9, -1.0, 0.0, 0.7, 0.0, 0.7, 0.8, 3.0, 4.0, 1.0]
-    table[0, :, SHARE], table[0, :, SHARE_COUNT] = (0.15, -0.02, -0.1), (-0.1, 0.1, 0.1)
-    table[1, :, SHARE], table[1, :, PROMISE] = (0.18, 0.13, 0.09), (3.0, 3.5, 4.5)
+    table[:] = [0.35, 0.9, 0.0, 0.7, 0.0, 0.7, 1.0, 3.0, 4.0, 1.0]
+    table[0, :, SHARE], table[0, :, SHARE_COUNT] = (0.12, -0.02, -0.1), (-0.1, 0.0, 0.1)
+    table[1, :, SHARE], table[1, :, SHARE_COUNT] = (0.18, 0.13, 0.09), (-0.1, -0.1, 0.0)
+    table[1, :, PROMISE] = (3.0, 3.5, 4.5)
     return table
 
 
@@ -48,10 +48,16 @@ SETTINGS = _settings()
 @kernel
 def settings_of(rule, v):
     """The expert's settings float64[NUM_SETTINGS] for a rule set and the players in the hand."""
+    return SETTINGS[row_of(rule, v)]
+
+
+@kernel
+def row_of(rule, v):
+    """Row of a table of settings, (settlement, opponents), for a rule set and the players in the hand."""
     others = 0
     for k in range(1, 6):
         others += (v.live >> k) & 1
-    return SETTINGS[0 if rule.settlement == 0 else 1, min(max(others, 1), 3) - 1]
+    return (0 if rule.settlement == 0 else 1), min(max(others, 1), 3) - 1
 
 
 @kernel
@@ -92,7 +98,6 @@ def drop_gain(rule, v, p):
             continue
         mean, variance = guess_hand(rule, v, unseen, k, p[EXCEPTION])
         dev = p[WIDTH] * math.sqrt(variance)
-        mean += p[SHIFT]
         z = (mean - own) / dev
         above = below_normal(z)
         chance *= above

@@ -14,6 +14,7 @@ from tonk_env.state import NOBODY, NUM_WILDS
 RANK = np.uint64(0x0001000100010001)  # the four cards of the first rank
 JOKERS = np.uint64(JOKER_BITS)
 SQRT_HALF = math.sqrt(0.5)
+SOME = 1.3  # cards of the value of the lowest card thrown that a hand still holds, where there is one
 DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 
 
@@ -58,6 +59,16 @@ def lowest_value(rule, held):
 
 
 @kernel
+def count_of_value(rule, held, value):
+    """Number of cards of one value in a set."""
+    count = 0
+    while held != ZERO:
+        count += 1 if rule.value[lowest(held) & 15] == value else 0
+        held = without_lowest(held)
+    return count
+
+
+@kernel
 def sum_of(rule, held):
     """Plain total of a card set, in points (R5)."""
     points = 0
@@ -72,15 +83,18 @@ def guess_hand(rule, v, unseen, k, exception):
     """(mean, variance) of the plain total of an opponent's hand, in points.
 
     Players throw their highest cards, so the cards that one has kept are taken to be no higher than the lowest it threw;
-    a card above that counts only ``exception`` times as much (it may be kept for a spread).
+    a card above that counts only ``exception`` times as much (it may be kept for a spread). One of the same value as t
+    cards thrown is rarer too: were there j of them, any of the j + t might have been thrown first.
     """
     hidden = v.sizes[k] - popcount(v.known[k])
     ceiling = lowest_value(rule, v.thrown[k])
+    level = SOME / (SOME + count_of_value(rule, v.thrown[k], ceiling))
     weight, first, second = 1e-9, 0.0, 0.0
     for at in range(rule.n_ranks):
         rank = np.int64(rule.rank_at[at])
         value = np.float64(rule.value[rank])
-        share = popcount(unseen & (RANK << np.uint64(rank))) * (1.0 if value <= ceiling else exception)
+        likely = 1.0 if value < ceiling else level if value == ceiling else exception
+        share = popcount(unseen & (RANK << np.uint64(rank))) * likely
         weight += share
         first += share * value
         second += share * value * value

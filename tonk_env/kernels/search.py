@@ -12,8 +12,8 @@ from tonk_env.actions import ACTION_AT, W_DISCARD, W_FLAGS
 from tonk_env.cards import CARD_OF_BIT
 from tonk_env.kernels.apply import apply
 from tonk_env.kernels.bits import ZERO, below, bit, draw, jit, kernel, lowest, mix, nth, popcount, without_lowest
-from tonk_env.kernels.expert import choose_expert, drop_gain, outlasts, settings_of
-from tonk_env.kernels.guess import lowest_value, unseen_of
+from tonk_env.kernels.expert import EXCEPTION, NUM_SETTINGS, choose_expert, drop_gain, outlasts, settings_of
+from tonk_env.kernels.guess import count_of_value, lowest_value, unseen_of
 from tonk_env.kernels.held import any_spread, count_of, held_spreads, least_left, total
 from tonk_env.kernels.legal import AFTER_DRAW, TUNK, cards_of_move, update_legal
 from tonk_env.kernels.match import ELIMINATION, hand_reward
@@ -24,17 +24,30 @@ from tonk_env.state import NUM_WORDS
 
 MAX_MOVES = 16  # candidates; of more legal moves those are tried that leave least in hand
 MAX_HARD, MAX_SOFT = 2000, 24  # deals tried before what is impossible, and what is implausible, is let pass
-HIGHER = 0.15  # weight of a card above the lowest that its holder threw
-DOUBT = 0.15  # share of deals kept in which somebody who did not drop should have
-FIRST = np.int64(1)
+# What the search takes to be so, float64[3]:
+(
+    HIGHER,  # weight of a card above the lowest that its holder threw
+    TRUST,  # weight that the others in play-outs give such a card of mine; below 1 they could be led by the nose
+    DOUBT,  # share of deals kept in which somebody who did not drop should have
+) = range(3)
 
 
 @kernel
-def play_out(rule, layout, t, view, p):
+def set_up(rule, v, beliefs, settings):
+    """Fill ``settings`` float64[2, NUM_SETTINGS]: the viewer's in play-outs, and the others'."""
+    mine = settings_of(rule, v)
+    for i in range(NUM_SETTINGS):
+        settings[0, i] = settings[1, i] = mine[i]
+    settings[1, EXCEPTION] = beliefs[TRUST]
+
+
+
+@kernel
+def play_out(rule, layout, t, view, settings):
     """Play a hand to its end, the expert at every seat."""
     while t.phase != OVER:
         view_of(rule, layout, t, np.int64(t.turn), view)
-        apply(rule, t, choose_expert(rule, view, t.legal, p))
+        apply(rule, t, choose_expert(rule, view, t.legal, settings[0 if t.turn == 0 else 1]))
 
 
 @kernel
@@ -61,10 +74,11 @@ def uniform(key, at):
 
 
 @kernel
-def deal_hidden(rule, v, t, unseen, key, pool):
+def deal_hidden(rule, v, t, unseen, key, pool, higher):
     """Deal the unseen cards to the others' hands and the stock of a rebuilt table.
 
-    Players throw their highest cards: one above the lowest card that a player threw is less likely in its hand.
+    Players throw their highest cards: one above the lowest card that a player threw is ``higher`` times as likely in its
+    hand. Of cards of that very value any might have been thrown: the i-th kept beside t thrown has the weight i / (i + t).
     """
     n, at = 0, 0
     while unseen != ZERO:
@@ -74,20 +88,21 @@ def deal_hidden(rule, v, t, unseen, key, pool):
     for k in range(1, 6):
         hidden = v.sizes[k] - popcount(v.known[k]) if (v.live >> k) & 1 else 0
         ceiling = lowest_value(rule, v.thrown[k]) if rule.drop != AFTER_DRAW else 99
-        low = 0
-        for i in range(n):
-            if rule.value[pool[i] & 15] <= ceiling:
-                pool[i], pool[low] = pool[low], pool[i]
-                low += 1
+        thrown, equal = count_of_value(rule, v.thrown[k], ceiling), 0
         for _ in range(min(hidden, n)):
-            among_low = low > 0 and uniform(key, at) * (low + HIGHER * (n - low)) < low
-            i = below(draw(key, at + 1), low) if among_low else low + below(draw(key, at + 1), n - low)
-            at += 2
+            level = (equal + 1.0) / (equal + 1.0 + thrown)
+            sum_weights = 0.0
+            for i in range(n):
+                value = rule.value[pool[i] & 15]
+                sum_weights += 1.0 if value < ceiling else level if value == ceiling else higher
+            rest, i = uniform(key, at) * sum_weights, -1
+            at += 1
+            while rest >= 0.0 and i < n - 1:
+                i += 1
+                value = rule.value[pool[i] & 15]
+                rest -= 1.0 if value < ceiling else level if value == ceiling else higher
+            equal += 1 if rule.value[pool[i] & 15] == ceiling else 0
             t.hand[k] |= bit(pool[i])
-            if among_low:
-                low -= 1
-                pool[i] = pool[low]
-                i = low
             n -= 1
             pool[i] = pool[n]
     for i in range(min(n, np.int64(rule.deck_size) - np.int64(t.dealt))):
@@ -148,17 +163,19 @@ def lowest_of(rule, held):
 
 
 @kernel
-def imagine(rule, layout, v, tables, unseen, key, view, pool, p):
+def imagine(rule, layout, v, tables, unseen, key, view, pool, settings, beliefs):
     """Deal ``tables[1]`` from ``tables[0]``: possible hands, and plausible ones but for a share of doubt."""
     doubtful = 0
     for i in range(MAX_HARD):
         tables[1] = tables[0]
         one = draw(key, np.int64(i))
-        deal_hidden(rule, v, tables[1], unseen, one, pool)
+        deal_hidden(rule, v, tables[1], unseen, one, pool, beliefs[HIGHER])
         if not possible(rule, v, tables[1]):
             continue
         once = mix(one)
-        if doubtful >= MAX_SOFT or plausible(rule, layout, v, tables[1], view, once, p) or uniform(once, np.int64(9)) < DOUBT:
+        if doubtful >= MAX_SOFT or uniform(once, np.int64(9)) < beliefs[DOUBT]:
+            return
+        if plausible(rule, layout, v, tables[1], view, once, settings[1]):
             return
         doubtful += 1
 
@@ -204,7 +221,7 @@ def candidates(rules, layouts, observation, mask, tables, views, moves):
 
 
 @jit
-def imagine_one(rules, layouts, observation, seed, number, tables, views):
+def imagine_one(rules, layouts, observation, seed, number, tables, views, settings, beliefs):
     """Deal ``tables[1]``, one of the tables that the search plays out, with what is legal there.
 
     The viewer sits at seat 0. ``tables`` has three records, ``views`` two. Returns whether the spreads on the table could be
@@ -214,7 +231,8 @@ def imagine_one(rules, layouts, observation, seed, number, tables, views):
     read_view(layout, observation, v)
     sorted_out = rebuild_public(rule, layout, v, tables[0])
     key = draw(deals_key(v, seed), number)
-    imagine(rule, layout, v, tables, unseen_of(rule, v), key, views[1], np.zeros(64, np.int64), settings_of(rule, v))
+    set_up(rule, v, beliefs, settings)
+    imagine(rule, layout, v, tables, unseen_of(rule, v), key, views[1], np.zeros(64, np.int64), settings, beliefs)
     update_legal(rule, tables[1])
     return sorted_out
 
@@ -226,7 +244,9 @@ def deals_key(v, seed):
 
 
 @jit
-def explore(rules, layouts, observation, seed, first, last, tables, views, moves, alive, sums, squares):
+def explore(
+    rules, layouts, observation, seed, first, last, tables, views, settings, beliefs, moves, alive, sums, squares
+):
     """Play deals ``first`` to ``last - 1`` with every candidate that is ``alive``; the deals are the same for all.
 
     Adds what each candidate earned over the first one, deal by deal, to ``sums`` and ``squares`` float64[M]; the first
@@ -235,19 +255,19 @@ def explore(rules, layouts, observation, seed, first, last, tables, views, moves
     """
     rule, layout, v, view = rules[0], layouts[0], views[0], views[1]
     read_view(layout, observation, v)
-    p = settings_of(rule, v)
+    set_up(rule, v, beliefs, settings)
     rebuild_public(rule, layout, v, tables[0])
     unseen, pool = unseen_of(rule, v), np.zeros(64, np.int64)
     key = deals_key(v, seed)
     for world in range(first, last):
-        imagine(rule, layout, v, tables, unseen, draw(key, world), view, pool, p)
+        imagine(rule, layout, v, tables, unseen, draw(key, world), view, pool, settings, beliefs)
         base = 0.0
         for i in range(moves.shape[0]):
             if not alive[i]:
                 continue
             tables[2] = tables[1]
             apply(rule, tables[2], moves[i])
-            play_out(rule, layout, tables[2], view, p)
+            play_out(rule, layout, tables[2], view, settings)
             value = worth(rule, tables[2])
             if i == 0:
                 base = value
