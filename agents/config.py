@@ -116,7 +116,7 @@ class OpponentsConfig(Section):
         default=0.25, description="Share played by earlier policies; the newest one's while there are none."
     )
     baselines: dict[str, Annotated[float, Field(ge=0)]] = Field(
-        default={"greedy": 0.05, "drop:27": 0.1}, description="Shares played by these agents (random, greedy, drop:N)."
+        default={"greedy": 0.05, "drop:27": 0.1}, description="Shares played by these agents (random, greedy, expert, drop:N)."
     )
     snapshot_every: Positive = Field(default=10, description="Iterations between two snapshots.")
     ring: Positive = Field(default=8, description="Snapshots kept; a new one takes the place of the oldest.")
@@ -132,8 +132,9 @@ class OpponentsConfig(Section):
                 parsed = parse_spec(spec)
             except AgentSpecError as error:
                 raise ValueError(str(error)) from None
-            if parsed.path is not None:
-                raise ValueError(f"{spec!r} is a file; only random, greedy and drop:N can be baselines in training")
+            if not parsed.inside:
+                inside = "random, greedy, expert and drop:N"
+                raise ValueError(f"{spec!r} does not play inside the compiled loop; only {inside} can be baselines in training")
         return baselines
 
     @model_validator(mode="after")

@@ -3,6 +3,7 @@
 - ``random``: every legal action is equally likely.
 - ``drop:N``: drops at once at a count of N or less; otherwise plays like ``greedy``. Hands are short, which makes this strong.
 - ``greedy``: plays for the least count left over after every move.
+- ``expert``: counts cards, drops by what it expects to win and lose, keeps cards that may fit.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import numpy as np
 
 from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
 from agents.card import rule_difference
-from tonk_env.batch import DROP, GREEDY, RANDOM, choose_from_observations
+from tonk_env.batch import DROP, EXPERT, GREEDY, RANDOM, choose_from_observations
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet
 
-KINDS = {"random": RANDOM, "drop": DROP, "greedy": GREEDY}
+KINDS = {"random": RANDOM, "drop": DROP, "greedy": GREEDY, "expert": EXPERT}
 
 
 class Heuristic:

@@ -12,20 +12,33 @@ from tonk_env.rules import RuleSet
 
 OPPONENT_FILE, RUN_FILE = "opponent.onnx", "config.yaml"  # of a run folder
 MAX_DROP = 200
-FORMS = "random, greedy, drop:N (say drop:27), a run folder, a file that ends in .onnx, or cfr:FILE.npz"
+MAX_SEARCH = 100_000  # deals or milliseconds a decision
+FORMS = (
+    "random, greedy, expert, drop:N (say drop:27), search:N (say search:256 or search:50ms), a run folder, "
+    "a file that ends in .onnx, or cfr:FILE.npz"
+)
 MODES = ("sample", "greedy")
 PARTS = ("act", "reset", "seed", "name", "compiled")  # of an agent, see agents.base.Agent
 
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``drop``, ``onnx`` or ``cfr``."""
+    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``expert``, ``drop``, ``search``, ``onnx`` or ``cfr``.
+
+    ``param`` is the count of ``drop``, and the deals, or milliseconds if ``timed``, of ``search``.
+    """
 
     text: str
     kind: str
     param: int = 0
     path: Path | None = None
     greedy: bool = False
+    timed: bool = False
+
+    @property
+    def inside(self) -> bool:
+        """Whether the compiled loop plays it."""
+        return self.kind not in ("onnx", "search")
 
 
 def make_agent(spec: str | Agent, rules: RuleSet, num_players: int, seed: int = 0) -> Agent:
@@ -49,6 +62,11 @@ def make_agent(spec: str | Agent, rules: RuleSet, num_players: int, seed: int = 
         from agents.onnx_agent import OnnxAgent
 
         return OnnxAgent(parsed.path, rules, num_players, seed, greedy=parsed.greedy, name=parsed.text)
+    if parsed.kind == "search":
+        from agents.search import Search
+
+        deals, seconds = (None, parsed.param / 1000) if parsed.timed else (parsed.param, 0.0)
+        return Search(rules, num_players, deals, seconds, seed, parsed.text)
     from agents.heuristics import Heuristic
 
     return Heuristic(rules, num_players, parsed.kind, parsed.param, seed)
@@ -67,17 +85,30 @@ def parse_spec(spec: str) -> AgentSpec:
 
 def _parse_baseline(text: str) -> AgentSpec | None:
     kind, colon, number = text.partition(":")
-    if kind in ("random", "greedy") and not colon:
+    if kind in ("random", "greedy", "expert") and not colon:
         return AgentSpec(text, kind)
     if kind == "cfr" and colon:
         if not Path(number).is_file():
             raise AgentSpecError(f"agent {text!r}: there is no file {number or 'named'}; `tonk solve` writes such tables")
         return AgentSpec(text, kind, path=Path(number))
+    if kind == "search":
+        return _parse_search(text, number)
     if kind != "drop":
         return None
     if not (number.isascii() and number.isdigit() and int(number) <= MAX_DROP):
         raise AgentSpecError(f"agent {text!r}: drop needs the highest count to drop at, 0 to {MAX_DROP}, as in drop:27")
     return AgentSpec(f"drop:{int(number)}", kind, int(number))
+
+
+def _parse_search(text: str, number: str) -> AgentSpec:
+    timed = number.endswith("ms")
+    number = number.removesuffix("ms")
+    if not (number.isascii() and number.isdigit() and 1 <= int(number) <= MAX_SEARCH):
+        raise AgentSpecError(
+            f"agent {text!r}: search needs the deals it imagines for a move, 1 to {MAX_SEARCH}, as in search:256, or its "
+            "time in milliseconds, as in search:50ms"
+        )
+    return AgentSpec(f"search:{int(number)}{'ms' * timed}", "search", int(number), timed=timed)
 
 
 def _parse_path(text: str, greedy: bool, spec: str) -> AgentSpec:
@@ -110,6 +141,6 @@ def _nearest(text: str) -> str:
     """Return ``: did you mean …?`` for the nearest baseline or run folder, or nothing."""
     folder = Path(text).parent
     beside = [str(folder / entry.name) for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
-    near = difflib.get_close_matches(text.partition(":")[0], ["random", "greedy", "drop"], 1, 0.6)
+    near = difflib.get_close_matches(text.partition(":")[0], ["random", "greedy", "expert", "drop", "search"], 1, 0.6)
     near = near or difflib.get_close_matches(text, beside, 1, 0.8)
-    return f": did you mean {near[0].replace('drop', 'drop:27')!r}?" if near else ""
+    return f": did you mean {near[0].replace('drop', 'drop:27').replace('search', 'search:256')!r}?" if near else ""

@@ -46,7 +46,7 @@ def test_baselines_are_made_from_specs(spec: str) -> None:
         ("drop:1000", ["0 to 200"]),
         ("drop:²", ["0 to 200"]),
         ("", ["an agent is"]),
-        ("champion_of_the_world", ["random, greedy, drop:N"]),
+        ("champion_of_the_world", ["random, greedy, expert, drop:N"]),
         ("nowhere/file.onnx", ["no file nowhere/file.onnx"]),
         ("greedy@greedy", ["exported policies"]),
         ("x.onnx@argmax", ["@sample and @greedy"]),

@@ -318,7 +318,7 @@ def test_actions_are_whole_numbers(actions: list[Any]) -> None:
 
 @pytest.mark.parametrize("kinds", [[5, 5], [-2, 0], [0.5, 0]])
 def test_players_are_of_a_known_kind(kinds: list[float]) -> None:
-    with pytest.raises(ValueError, match="kinds are whole numbers from -1 to 2"):
+    with pytest.raises(ValueError, match="kinds are whole numbers from -1 to 3"):
         Batch("points", 2, 2, seed=1).set_players(np.array([kinds, kinds]))
 
 

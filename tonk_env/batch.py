@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tonk_env.actions import num_actions
 from tonk_env.compiling import announce
 from tonk_env.kernels.many import DONE, FIRST_ILLEGAL, begin_rows, choose_random_rows, choose_rows, step_rows
-from tonk_env.kernels.players import DROP, EXTERNAL, GREEDY, RANDOM
+from tonk_env.kernels.players import DROP, EXPERT, EXTERNAL, GREEDY, RANDOM
 from tonk_env.notation import action_name
 from tonk_env.observation import ObservationLayout
 from tonk_env.rule_record import rule_array
@@ -20,7 +20,7 @@ from tonk_env.seeding import series_seed
 from tonk_env.state import OUT_DTYPE, PLAYERS_DTYPE, new_tables
 from tonk_env.table import IllegalMoveError
 
-__all__ = ["DROP", "EXTERNAL", "GREEDY", "RANDOM", "Batch", "choose_from_observations"]
+__all__ = ["DROP", "EXPERT", "EXTERNAL", "GREEDY", "RANDOM", "Batch", "choose_from_observations"]
 
 
 class Batch:
@@ -96,12 +96,12 @@ class Batch:
     def set_players(self, kinds: np.ndarray, params: np.ndarray | None = None, rows: np.ndarray | None = None) -> None:
         """Say who plays each seat: int8 and int16 of shape ``(T, N)`` (or ``(len(rows), N)``).
 
-        EXTERNAL seats are played by ``step``; RANDOM, DROP (``params`` = the count) and GREEDY are compiled. Takes effect
-        at the next episode of a table: call ``reset`` or ``restart`` after it.
+        EXTERNAL seats are played by ``step``; RANDOM, DROP (``params`` = the count), GREEDY and EXPERT are compiled.
+        Takes effect at the next episode of a table: call ``reset`` or ``restart`` after it.
         """
         where = self._all if rows is None else self._rows(rows)
         shape = (len(where), self.num_players)
-        given = _whole_numbers("kinds", kinds, EXTERNAL, GREEDY)
+        given = _whole_numbers("kinds", kinds, EXTERNAL, EXPERT)
         counts = _whole_numbers("params", np.zeros(1, np.int16) if params is None else params, 0, 32767)
         self._players["kind"][where, : self.num_players] = np.broadcast_to(given, shape)
         self._players["param"][where, : self.num_players] = np.broadcast_to(counts, shape)

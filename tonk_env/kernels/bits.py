@@ -253,6 +253,12 @@ ZERO = np.uint64(0)
 ONE = np.uint64(1)
 
 
+@kernel
+def keep(array):
+    """Use an array for the last time. A record taken from it is a bare address, good only while the array is still used."""
+    return array.shape[0]
+
+
 @inline
 def bit(index):
     """Set with one bit."""

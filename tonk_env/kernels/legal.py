@@ -20,7 +20,7 @@ from tonk_env.actions import (
     W_WILD_HIT_LOW,
 )
 from tonk_env.cards import BIT_OF_CARD
-from tonk_env.kernels.bits import ZERO, bit, inline, kernel, lowest, without_lowest
+from tonk_env.kernels.bits import ZERO, bit, inline, keep, kernel, lowest, without_lowest
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.held import (
     any_spread,
@@ -123,7 +123,9 @@ def may_take(rule, t):
     write_spreads(rule, trial)
     write_hits(rule, trial)
     keep_uses_of_taken(rule, trial)
-    return has_moves(trial)
+    found = has_moves(trial)
+    keep(scratch)
+    return found
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tonk_env.kernels.bits import jit, row_of
+from tonk_env.kernels.bits import jit, keep, row_of
 from tonk_env.kernels.observe import read_view, view_of, write_view
 from tonk_env.state import VIEW_DTYPE
 
@@ -17,10 +17,12 @@ def observe_rows(rules, layouts, tables, rows, seats, observations):
 
     ``rules`` and ``layouts`` hold one record each.
     """
-    view = np.zeros(1, VIEW_DTYPE)[0]
+    views = np.zeros(1, VIEW_DTYPE)
+    view = views[0]
     for i in range(rows.shape[0]):
         view_of(rules[0], layouts[0], tables[rows[i]], np.int64(seats[i]), view)
         write_view(layouts[0], view, row_of(observations, i))
+    keep(views)
 
 
 @jit

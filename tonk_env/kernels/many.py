@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tonk_env.kernels.apply import apply
-from tonk_env.kernels.bits import ZERO, draw, jit, kernel, mix, row_of, small
+from tonk_env.kernels.bits import ZERO, draw, jit, keep, kernel, mix, row_of, small
 from tonk_env.kernels.match import MAX_DEALS, begin_episode, book_hand, deal_next, single_hand
 from tonk_env.kernels.observe import clear_row, is_legal, read_mask, read_view, view_of, write_mask, write_view
 from tonk_env.kernels.players import EXTERNAL, RANDOM, choose, choose_random
@@ -154,7 +154,8 @@ def step_rows(rules, layouts, tables, outs, players, rows, actions, some, autore
         rewards[:] = 0.0
         for row in range(tables.shape[0]):
             clear_out(outs[row])
-    view = np.zeros(1, VIEW_DTYPE)[0]
+    views = np.zeros(1, VIEW_DTYPE)
+    view = views[0]
     spare = outs[outs.shape[0] - 1]
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -170,6 +171,7 @@ def step_rows(rules, layouts, tables, outs, players, rows, actions, some, autore
                 return row
             out.skipped += skipped
         seats[row] = show(rule, layout, t, view, row_of(observations, row), row_of(masks, row))
+    keep(views)
     return DONE
 
 
@@ -177,7 +179,8 @@ def step_rows(rules, layouts, tables, outs, players, rows, actions, some, autore
 def begin_rows(rules, layouts, tables, outs, players, rows, autoreset, observations, masks, seats, rewards):
     """Begin new episodes at some tables. Returns DONE, or a table that cannot deal."""
     rule, layout = rules[0], layouts[0]
-    view = np.zeros(1, VIEW_DTYPE)[0]
+    views = np.zeros(1, VIEW_DTYPE)
+    view = views[0]
     for i in range(rows.shape[0]):
         row = rows[i]
         t, out = tables[row], outs[row]
@@ -193,6 +196,7 @@ def begin_rows(rules, layouts, tables, outs, players, rows, autoreset, observati
         else:
             clear_out(out)
         seats[row] = show(rule, layout, t, view, row_of(observations, row), row_of(masks, row))
+    keep(views)
     return DONE
 
 
@@ -208,10 +212,12 @@ def choose_random_rows(tables, actions):
 def choose_rows(rules, layouts, kind, param, observations, masks, key, counter, actions):
     """Actions of a compiled player from observations and masks alone; ``rules`` and ``layouts`` hold one record."""
     rule, layout = rules[0], layouts[0]
-    view = np.zeros(1, VIEW_DTYPE)[0]
-    t = np.zeros(1, TABLE_DTYPE)[0]
+    views, tables = np.zeros(1, VIEW_DTYPE), np.zeros(1, TABLE_DTYPE)
+    view, t = views[0], tables[0]
     for row in range(observations.shape[0]):
         read_mask(row_of(masks, row), layout.actions, t)
         if kind != RANDOM:
             read_view(layout, row_of(observations, row), view)
         actions[row] = choose(rule, kind, param, view, t, draw(key, counter + row))
+    keep(views)
+    keep(tables)

@@ -175,6 +175,6 @@ def card_of_hit(rules, held, word, index):
 @jit
 def observe_seat(rules, layouts, tables, seat, observation):
     """Write what any seat may know now."""
-    view = np.zeros(1, VIEW_DTYPE)[0]
-    view_of(rules[0], layouts[0], tables[0], seat, view)
-    write_view(layouts[0], view, row_of(observation, ONLY))
+    views = np.zeros(1, VIEW_DTYPE)
+    view_of(rules[0], layouts[0], tables[0], seat, views[0])
+    write_view(layouts[0], views[0], row_of(observation, ONLY))

@@ -1,4 +1,4 @@
-"""Compiled players: random, drop at a count, greedy. They see a view (R39) and the legal moves, nothing else."""
+"""Compiled players: random, drop at a count, greedy, expert. They see a view (R39) and the legal moves, nothing else."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 
 from tonk_env.actions import ACTION_AT, F_DROP, F_PASS, F_TAKE, W_DISCARD, W_FLAGS
 from tonk_env.kernels.bits import ZERO, below, bit, has, kernel, lowest, nth, popcount, without_lowest
+from tonk_env.kernels.expert import choose_expert, settings_of
 from tonk_env.kernels.held import any_spread, held_spreads, least_left, total
 from tonk_env.kernels.legal import TURN_WORDS, cards_of_move
 
-EXTERNAL, RANDOM, DROP, GREEDY = -1, 0, 1, 2
+EXTERNAL, RANDOM, DROP, GREEDY, EXPERT = -1, 0, 1, 2, 3
 GREEDY_DROP = np.int16(10)  # greedy drops at this count or less
 SMALL = 3  # greedy takes a discard of at most this value
 
@@ -24,6 +25,8 @@ def choose(rule, kind, param, v, t, random):
         return choose_random(t, random)
     if kind == DROP:
         return choose_greedy(rule, v, t, param)
+    if kind == EXPERT:
+        return choose_expert(rule, v, t.legal, settings_of(rule, v))
     return choose_greedy(rule, v, t, GREEDY_DROP)
 
 

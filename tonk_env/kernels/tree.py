@@ -10,7 +10,7 @@ import numpy as np
 
 from tonk_env.actions import ACTION_AT, F_DRAW, W_FLAGS
 from tonk_env.kernels.apply import apply
-from tonk_env.kernels.bits import ZERO, jit, kernel, lowest, mix, row_of, without_lowest
+from tonk_env.kernels.bits import ZERO, jit, keep, kernel, lowest, mix, row_of, without_lowest
 from tonk_env.kernels.deal import stock_size
 from tonk_env.kernels.match import book_hand
 from tonk_env.kernels.observe import read_mask, view_of, write_view
@@ -193,7 +193,8 @@ def walk(rule, layout, roots, path, frames, row, stage, limit, sizes, starts, no
     where each level begins. FILL writes ``nodes`` and ``edges``, SHOW the observation of nodes with ``wanted[node] >= 0``
     as bits to that row of ``packed``. ``row`` int8[O] is for notes. Returns DONE, or why it gave up.
     """
-    view = np.zeros(1, VIEW_DTYPE)[0]
+    views = np.zeros(1, VIEW_DTYPE)
+    view = views[0]
     total = 0
     for root in range(roots.shape[0]):
         depth, new = np.int64(0), True
@@ -232,13 +233,16 @@ def walk(rule, layout, roots, path, frames, row, stage, limit, sizes, starts, no
             if stage == FILL:
                 edges[edge].target, edges[edge].weight = target, weight
                 edges[edge].move, edges[edge].slot = move, slot
+    keep(views)
     return DONE
 
 
 @jit
 def look_keys(observations, masks, keys):
     """``keys[i]`` = the number of an observation with its mask, as in ``shown`` of a node."""
-    t = np.zeros(1, TABLE_DTYPE)[0]
+    tables = np.zeros(1, TABLE_DTYPE)
+    t = tables[0]
     for i in range(observations.shape[0]):
         read_mask(row_of(masks, i), masks.shape[1], t)
         keys[i] = hash_view(t, observations[i])
+    keep(tables)
