@@ -71,10 +71,10 @@ def test_it_drops_a_low_count_and_keeps_a_high_one() -> None:
 
 
 def test_one_that_threw_low_cards_is_taken_to_hold_low_ones() -> None:
-    """The same 19 points are dropped against somebody who throws kings, and not against somebody who throws threes."""
+    """The same 23 points are dropped against somebody who throws kings, and not against somebody who throws threes."""
     dropped = []
     for thrown in ("KD", "3D"):
-        table = deal("points", ["KS 2H 3C 9D 4S", f"{thrown} TC TD 6H 5C"], stock="AS QC", match="hands")
+        table = deal("points", ["KS 2H 3C 9D 8S", f"{thrown} TC TD 6H 5C"], stock="AS QC", match="hands")
         play(table, "draw", "discard KS", "draw", f"discard {thrown}")
         dropped.append(choice(table) == DROP)
     assert dropped == [True, False]
@@ -83,8 +83,8 @@ def test_one_that_threw_low_cards_is_taken_to_hold_low_ones() -> None:
 def test_totals_decide_what_it_risks() -> None:
     """The same hand is dropped by one who is nearly out, and kept by one whose opponent is: that one has time."""
     chosen = []
-    for hand, totals in [("7S 8H 6C 4D 2S", (0, 0)), ("7S 8H 6C 4D 2S", (90, 0)), ("7S 8H 6C 3D AS", (0, 0)),
-                         ("7S 8H 6C 3D AS", (0, 90))]:
+    for hand, totals in [("7S 8H 6C 5D 2S", (0, 0)), ("7S 8H 6C 5D 2S", (90, 0)), ("7S 8H 6C 3D 2S", (0, 0)),
+                         ("7S 8H 6C 3D 2S", (0, 90))]:
         table = deal("points", [hand, "TC TD TH 9C 8D"])
         table.record.totals[:2] = totals
         table._refresh()
