@@ -121,61 +121,61 @@ RULE_DTYPE = _record([
     ("place_reward", "?"),  # match_reward = place (R40)
 ])
 
-# One table: a hand in play and the match around it.
+# One table: a hand in play and the match around it. What every decision reads comes first, side by side.
 TABLE_DTYPE = _record([
-    ("seed", "<u8"),  # of the series of deals
-    ("table_id", "<i8"),  # which series of that seed
-    ("deal", "<i8"),  # number of this hand's deck in the series, from 0
-    ("key", "<u8"),  # of this hand's deck, from seed, table_id and deal
     ("choice", "<u8"),  # where the stream stands from which compiled players draw
+    ("words", "<u4"),  # bit w: word w may have a legal move; where it is not set there is none
+    ("turn", "i1"),  # seat on turn
+    ("phase", "i1"),
+    ("match_over", "?"),
+    ("num_players", "i1"),
+    ("legal", "<u8", (26,)),  # legal moves of the seat on turn, by word (see actions.py)
     ("hand", "<u8", (6,)),  # card set held by each seat
     ("known", "<u8", (6,)),  # of these, cards that were taken from the pile (R39)
     ("thrown", "<u8", (7,)),  # cards in the pile by who threw them; 6 = the upcard
     ("laid", "<u8", (6,)),  # natural cards lying as themselves in each seat's spreads
     ("taken", "<u8"),  # card taken from the pile in this turn, as a set
-    ("spread_places", "<u8", (12,)),  # places of each spread, in the order laid
     ("open_book", "<u8"),  # places open to a hit in a book
     ("open_high", "<u8"),  # places open to a hit at the high end of a run
     ("open_low", "<u8"),  # places open to a hit at the low end of a run
-    ("legal", "<u8", (26,)),  # legal moves of the seat on turn, by word (see actions.py)
-    ("words", "<u4"),  # bit w: word w may have a legal move; where it is not set there is none
+    ("turns", "<i4"),  # finished turns of the hand
+    ("waiting", "<i2", (6,)),  # own turns still barred after a spread (R22)
+    ("frozen", "<i2", (6,)),  # own turns still barred after being hit (R23)
+    ("hits", "<i2"),  # in this turn
+    ("dealt", "u1"),  # cards dealt or drawn from the deck
+    ("pile_size", "u1"),
+    ("in_hand", "u1"),  # seats dealt into the last dealt hand, as bits
+    ("live", "u1"),  # seats still in the match, as bits
+    ("num_spreads", "i1"),
+    ("tunker", "i1"),  # seat that said tunk, -1 = none
+    ("last_left", "i1"),  # last turns still to come (R27)
+    ("start", "i1"),  # seat that played first in this hand
+    ("must_use", "?"),  # the card taken must be used by the next move (R12)
+    ("tunk_clean", "?"),  # the tunker had no card left over: no hits (R27)
+    ("stacked", "?"),  # the deck was set by hand: no shuffling
+    ("deck", "u1", (54,)),  # card numbers; dealt part in order, the rest not yet shuffled
+    ("pile", "u1", (54,)),  # discard pile, bottom first
+    ("key", "<u8"),  # of this hand's deck, from seed, table_id and deal
+    ("seed", "<u8"),  # of the series of deals
+    ("table_id", "<i8"),  # which series of that seed
+    ("deal", "<i8"),  # number of this hand's deck in the series, from 0
     ("counts", "<f8", (6,)),  # of the last finished hand, points (R6)
     ("scores", "<f8", (6,)),  # of the last finished hand: penalty points or payoffs (section 7)
     ("totals", "<f8", (6,)),  # of the match before the hand in play (after it, once it is booked)
     ("rewards", "<f8", (6,)),  # since the last move (R40)
     ("places", "<f4", (6,)),  # place in the match, 0 = not yet placed (R37)
-    ("turns", "<i4"),  # finished turns of the hand
     ("hands_played", "<i4"),  # of the match
     ("hands_dealt", "<i4"),  # of the match, cancelled and void ones too, the hand in play too
-    ("waiting", "<i2", (6,)),  # own turns still barred after a spread (R22)
-    ("frozen", "<i2", (6,)),  # own turns still barred after being hit (R23)
-    ("hits", "<i2"),  # in this turn
-    ("deck", "u1", (54,)),  # card numbers; dealt part in order, the rest not yet shuffled
-    ("pile", "u1", (54,)),  # discard pile, bottom first
-    ("dealt", "u1"),  # cards dealt or drawn from the deck
-    ("pile_size", "u1"),
     ("winners", "u1"),  # seats as bits, of the last finished hand
-    ("live", "u1"),  # seats still in the match, as bits
-    ("in_hand", "u1"),  # seats dealt into the last dealt hand, as bits
+    ("next_start", "i1"),  # seat that plays first in the next hand of the match
+    ("dropper", "i1"),  # seat that dropped or tunked, -1 = none, of the last finished hand
+    ("ending", "i1"),  # of the last finished hand
+    ("cut_short", "?"),  # the last finished hand reached max_turns (R19)
+    ("spread_places", "<u8", (12,)),  # places of each spread, in the order laid
     ("spread_owner", "i1", (12,)),
     ("spread_kind", "i1", (12,)),  # 0 book, 1 run
     ("wild_place", "i1", (6,)),  # bit of the place that each wild on the table fills, -1 = not on the table as a wild
     ("wild_spread", "i1", (6,)),  # spread in which it lies
-    ("num_players", "i1"),
-    ("num_spreads", "i1"),
-    ("phase", "i1"),
-    ("turn", "i1"),  # seat on turn
-    ("start", "i1"),  # seat that played first in this hand
-    ("next_start", "i1"),  # seat that plays first in the next hand of the match
-    ("tunker", "i1"),  # seat that said tunk, -1 = none
-    ("last_left", "i1"),  # last turns still to come (R27)
-    ("dropper", "i1"),  # seat that dropped or tunked, -1 = none, of the last finished hand
-    ("ending", "i1"),  # of the last finished hand
-    ("must_use", "?"),  # the card taken must be used by the next move (R12)
-    ("tunk_clean", "?"),  # the tunker had no card left over: no hits (R27)
-    ("stacked", "?"),  # the deck was set by hand: no shuffling
-    ("cut_short", "?"),  # the last finished hand reached max_turns (R19)
-    ("match_over", "?"),
 ])
 
 # What one seat may know (R39), packed. The observation is this, written out as 0/1 bytes.

@@ -110,7 +110,8 @@ def put_out(rule, t):
             else:
                 stay |= 1 << seat
     left = size_of(stay)
-    place_seats(rule, t, out, left + 1)
+    if out:
+        place_seats(rule, t, out, left + 1)
     t.live = stay
     if left <= 1:
         place_seats(rule, t, stay, FIRST)

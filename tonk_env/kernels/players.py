@@ -34,17 +34,17 @@ def choose(rule, kind, param, v, t, random):
 def choose_random(t, random):
     """Every legal move with the same probability."""
     others = np.int64(t.words) & ~TURN_WORDS
-    flags = popcount(t.legal[W_FLAGS])
-    moves = flags + popcount(t.legal[W_DISCARD])
-    left = others
+    flags, discards = popcount(t.legal[W_FLAGS]), popcount(t.legal[W_DISCARD])
+    moves, left = flags + discards, others
     while left != 0:
         moves += popcount(t.legal[lowest(left)])
         left &= left - 1
     n = below(random, moves)
-    word = W_FLAGS
-    if n >= flags:
-        n -= flags
-        word, here = W_DISCARD, popcount(t.legal[W_DISCARD])
+    first = n < flags  # a choice without a branch: half of all decisions have flags only, the others none
+    word = W_FLAGS if first else W_DISCARD
+    n -= 0 if first else flags
+    if others != 0 and not first:
+        here = discards
         while n >= here and others != 0:
             n -= here
             word = lowest(others)
