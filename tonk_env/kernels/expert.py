@@ -33,12 +33,14 @@ NUM_SETTINGS = 10
 
 
 def _settings() -> np.ndarray:
-    """Settings by kind of settlement (points, other) and by number of opponents (1, 2, 3 or more)."""
-    table = np.empty((2, 3, NUM_SETTINGS))
+    """Settings by what is at stake (points, stakes, a match to elimination) and by number of opponents (1, 2, 3 or more)."""
+    table = np.empty((3, 3, NUM_SETTINGS))
     table[:] = [0.35, 0.9, 0.0, 0.7, 0.0, 0.7, 1.0, 3.0, 4.0, 1.0]
     table[0, :, SHARE], table[0, :, SHARE_COUNT] = (0.12, -0.02, -0.1), (-0.1, 0.0, 0.1)
     table[1, :, SHARE], table[1, :, SHARE_COUNT] = (0.18, 0.13, 0.09), (-0.1, -0.1, 0.0)
     table[1, :, PROMISE] = (3.0, 3.5, 4.5)
+    table[2, :, SHARE], table[2, :, SHARE_COUNT] = (0.12, 0.14, 0.14), (0.05, 0.25, 0.4)
+    table[2, 0, LATER] = 0.55
     return table
 
 
@@ -53,11 +55,12 @@ def settings_of(rule, v):
 
 @kernel
 def row_of(rule, v):
-    """Row of a table of settings, (settlement, opponents), for a rule set and the players in the hand."""
+    """Row of a table of settings, (what is at stake, opponents), for a rule set and the players in the hand."""
     others = 0
     for k in range(1, 6):
         others += (v.live >> k) & 1
-    return (0 if rule.settlement == 0 else 1), min(max(others, 1), 3) - 1
+    at_stake = 1 if rule.settlement != 0 else 2 if rule.match == 1 else 0
+    return at_stake, min(max(others, 1), 3) - 1
 
 
 @kernel
@@ -137,6 +140,7 @@ def in_match(rule, v, own, mean, later):
     step = rule.limit / 25.0
     mine = rule.limit - (v.totals[0] + 0.5) * step
     gain, loss, lost, others = 0.0, 0.0, 0.0, 0
+    winner = 1.0 / max(popcount(np.uint64(v.live)) - 1, 1)  # chance of each other player to be the one who wins instead
     for k in range(1, 6):
         if not (v.live >> k) & 1:
             continue
@@ -144,7 +148,7 @@ def in_match(rule, v, own, mean, later):
         now = outlasts(mine, theirs)
         gain += outlasts(mine, theirs - mean) - now
         loss += now - outlasts(mine - rule.caught_multiplier * own, theirs)
-        lost += now - outlasts(mine - later, theirs)
+        lost += now - winner * outlasts(mine - later, theirs) - (1.0 - winner) * outlasts(mine - later, theirs - mean)
         others += 1
     return gain / others, loss / others, lost / others
 
