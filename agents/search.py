@@ -24,7 +24,7 @@ from tonk_env.state import VIEW_DTYPE, new_tables
 
 MAX_DEALS = 100_000  # of one decision
 SURE = 1.0  # standard errors by which a move must be better than the expert's
-BELIEFS = (0.15, 0.45, 0.6)  # HIGHER, TRUST and DOUBT of the kernels
+BELIEFS = (0.15, 0.45, 0.6)  # HIGHER, TRUST and DOUBT of the kernels; docs/agents.md measures TRUST
 FIRST_DEALS = 8  # tried before the clock tells how many fit into the time
 PART = 0.25  # of the time left is planned at once
 CALM = 0.9  # of the time given is used

@@ -28,7 +28,7 @@ MAX_HARD, MAX_SOFT = 2000, 24  # deals tried before what is impossible, and what
 # What the search takes to be so, float64[3]:
 (
     HIGHER,  # weight of a card above the lowest that its holder threw
-    TRUST,  # weight that the others in play-outs give such a card of mine; below 1 they could be led by the nose
+    TRUST,  # weight that the others in play-outs give such a card of mine: 1 is no trust in discards at all
     DOUBT,  # share of deals kept in which somebody who did not drop should have
 ) = range(3)
 
