@@ -100,8 +100,8 @@ def aec_loop(env: Any, choose: Any) -> Stepper:
 
 
 def masked_action(observation: Any, random: Any) -> int:
-    """A uniformly random legal action."""
-    legal = observation["action_mask"].nonzero()[0]
+    """A uniformly random legal action; NumPy finds what is not zero twice as fast in booleans."""
+    legal = observation["action_mask"].view(bool).nonzero()[0]
     return int(legal[int(random() * len(legal))])
 
 

@@ -212,11 +212,11 @@ class raw_env(AECEnv):
 
     def playable(self, action: Any) -> bool:
         """Whether ``play`` may be called with an action: the selected seat lives and may make this move now."""
-        agent = self.agent_selection
-        whole = type(action) is int or isinstance(action, np.integer)
-        if not whole or not 0 <= action < self.table.num_actions or not self.agents or self._finished(agent):
+        if type(action) is not int and not isinstance(action, np.integer):
             return False
-        return self.table.allows(int(action))
+        if not 0 <= action < self.table.num_actions or not self.table.allows(int(action)):
+            return False
+        return bool(self.agents) and not self._finished(self.agent_selection)
 
     def play(self, action: int) -> None:
         """Play a legal move of the selected seat. Raises IllegalMoveError, with nothing changed, when it is not legal."""

@@ -69,7 +69,9 @@ class OpenHand:
         """Handles of the arrays, which copies need anew."""
         self._scratch = np.zeros(1, VIEW_DTYPE), np.zeros(len(self._legal), np.int64)
         view, choices = self._scratch
-        self._handles = handles_of(self._rules, self._layouts, self._tables, view, self._seen, self._legal, choices)
+        self._handles, self._handle = handles_of(
+            self._rules, self._layouts, self._tables, view, self._seen, self._legal, choices
+        )
 
     @classmethod
     def replayed(cls, rules: RuleSet, num_players: int, choices: Sequence[int]) -> OpenHand:
@@ -132,10 +134,10 @@ class OpenHand:
         deck[at], deck[where] = deck[where], deck[at]
 
     def _do(self, what: int) -> None:
-        self._now = int(do(self._handles, what))
+        self._now = int(do(self._handle, what))
         if what != START and self._now >> PHASE_AT & 7 == OVER and not self.over:
             self.over = True
-            self._now = int(do(self._handles, BOOK))
+            self._now = int(do(self._handle, BOOK))
 
     # -- what is there -------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from tonk_env.kernels.deal import finish_shuffle
 from tonk_env.notation import action_name
 from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet
-from tonk_env.state import TABLE_DTYPE, ending_name
+from tonk_env.state import TABLE_DTYPE, Ending, ending_name
 
 
 def _at(name: str) -> int:
@@ -27,6 +27,7 @@ _HANDS_DEALT, _POINTS = struct.Struct("<i"), struct.Struct("<6d")
 _PLAYERS_AT, _IN_HAND_AT, _WINNERS_AT, _START_AT, _ENDING_AT, _HANDS_DEALT_AT, _CUT_SHORT_AT = (
     _at(name) for name in ("num_players", "in_hand", "winners", "start", "ending", "hands_dealt", "cut_short")
 )
+_ENDINGS = [ending_name(ending) for ending in Ending if ending is not Ending.NONE]
 _POINTS_AT = {name: _at(name) for name in ("totals", "counts", "scores")}
 
 
@@ -41,6 +42,23 @@ def _told(rules: RuleSet, match: int, played: bytes) -> dict[str, Any]:
         "rules": rules, "match": match, "hand": _HANDS_DEALT.unpack_from(played, _HANDS_DEALT_AT)[0] - 1, "players": n,
         "seats": [seat for seat in range(n) if dealt >> seat & 1], "start": played[_START_AT],
         "ending": ending_name(played[_ENDING_AT]), **points, "winners": [seat for seat in range(n) if won >> seat & 1],
+    }
+
+
+def _public(rules: RuleSet, match: int, played: bytes) -> dict[str, Any]:
+    """What ``to_public`` gives, straight from the record: environments tell it after every hand."""
+    n, dealt, won = played[_PLAYERS_AT], played[_IN_HAND_AT], played[_WINNERS_AT]
+    seats = [seat for seat in range(n) if dealt >> seat & 1]
+    rows = []
+    for at in _POINTS_AT.values():
+        values = _POINTS.unpack_from(played, at)
+        rows.append(_plain(values[:n] if len(seats) == n else [values[s] if s in seats else None for s in range(n)]))
+    totals, counts, scores = rows
+    return {
+        "match": match, "hand": _HANDS_DEALT.unpack_from(played, _HANDS_DEALT_AT)[0] - 1, "seats": seats,
+        "start": played[_START_AT], "totals": totals, "ending": _ENDINGS[played[_ENDING_AT]], "counts": counts,
+        "scores" if rules.settlement == "points" else "payoffs": scores,
+        "winners": [seat for seat in seats if won >> seat & 1],
     }
 
 
@@ -81,10 +99,12 @@ class HandResult:
 
         Nothing is worked out before somebody asks for it.
         """
-        return cls.later(
+        hand = cls.later(
             lambda: _told(rules, match, played),
             lambda: {"deck": whole_deck(rules, np.frombuffer(played, TABLE_DTYPE)), "moves": told_moves(rules, moves)},
         )
+        hand.__dict__["_played"] = (rules, match, played)
+        return hand
 
     @classmethod
     def later(cls, result: Callable[[], dict[str, Any]], story: Callable[[], dict[str, Any]]) -> HandResult:
@@ -115,6 +135,9 @@ class HandResult:
 
     def to_public(self) -> dict[str, Any]:
         """What all players have seen of the hand, under the same names: no deck and no moves."""
+        played = self.__dict__.get("_played")
+        if played is not None and "seats" not in self.__dict__:
+            return _public(*played)
         result = "scores" if self.rules.settlement == "points" else "payoffs"
         return {
             "match": self.match, "hand": self.hand, "seats": list(self.seats), "start": self.start,

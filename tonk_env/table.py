@@ -121,7 +121,7 @@ class Table:
         self._t = self._tables[0]
         self._rules = rule_array(self.rules)
         self._layouts = self.layout.records
-        self._handles = handles_of(
+        self._handles, self._handle = handles_of(
             self._rules, self._layouts, self._tables, self._view, self._seen, self._legal, self._choices
         )
         self._rewards = self._tables["rewards"][0, : self.num_players]
@@ -131,7 +131,7 @@ class Table:
 
     def _do(self, what: int) -> bool:
         """Play an action or deal, book or start; False when the action is not legal."""
-        told = int(do(self._handles, what))
+        told = int(do(self._handle, what))
         if told >= 0:
             self._now = told
         return told >= 0
@@ -267,7 +267,7 @@ class Table:
         """
         number = action if type(action) is int and self._started else self.verify(action)
         seat = self._now & 7
-        told = do(self._handles, number) if 0 <= number < self.num_actions else -1
+        told = do(self._handle, number) if 0 <= number < self.num_actions else -1
         if told < 0:
             self.verify(action)
         self._now = told
@@ -282,7 +282,7 @@ class Table:
         """
         if self.over:
             raise IllegalMoveError("nobody is on turn: call reset() first")
-        return int(choose_one(self._handles, kind, param, random))
+        return int(choose_one(self._handle, kind, param, random))
 
     def words(self, action: int) -> str:
         """Words of an action for the seat on turn (section 13)."""
@@ -357,7 +357,7 @@ class Table:
 
         Raises ValueError for a seat that is not at this table, and before the first reset.
         """
-        if type(seat) is int and seat == self.seat:
+        if type(seat) is int and seat == self._now & 7 and self._started and not self._now & _OVER_BIT:
             return self._seen.copy()
         seat = self._check_seat(seat)
         row = np.zeros(self.layout.size, dtype=np.int8)
@@ -467,7 +467,7 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_t", "_rules", "_layouts", "_handles", "_rewards", "_fields", "_hands", "layout"):
+        for name in ("_t", "_rules", "_layouts", "_handles", "_handle", "_rewards", "_fields", "_hands", "layout"):
             del state[name]
         return state
 

@@ -28,7 +28,7 @@ from tonk_env.state import LAYOUT_DTYPE, RULE_DTYPE, TABLE_DTYPE, VIEW_DTYPE
 
 ONLY = np.int64(0)  # an array of one dimension is one row
 DEAL, NEXT, BOOK, START, BEGIN, TELL = np.array([-1, -2, -3, -4, -5, -6])  # what to do; an action from 0 is played
-RULE, LAYOUT, TABLE, VIEW, SEEN, LEGAL, CHOICES, HELD = range(8)  # entries of a table's handles
+RULE, LAYOUT, TABLE, VIEW, SEEN, LEGAL, CHOICES, HELD = np.arange(8)  # entries of a table's handles
 REFUSED = np.int64(-1)  # told of an action that is not legal
 
 # The number that is told, lowest bits first: seat on turn (3 bits), phase (3), whether the match is over (1), live seats
@@ -73,9 +73,13 @@ if COMPILED:
 
         return types.int64(types.int64, types.int64), codegen
 
-    def handles_of(*arrays: np.ndarray) -> Any:
-        """Handles of the arrays RULE to CHOICES, of one record or row each, which must live as long: int64 ``(8,)``."""
-        return np.array([*(array.ctypes.data for array in arrays), 0], dtype=np.int64)
+    def handles_of(*arrays: np.ndarray) -> tuple[Any, Any]:
+        """Handles of the arrays RULE to CHOICES, of one record or row each, which must live as long: int64 ``(8,)``.
+
+        The second is what kernels take: a number, the address of the first.
+        """
+        handles = np.array([*(array.ctypes.data for array in arrays), 0], dtype=np.int64)
+        return handles, int(handles.ctypes.data)
 
 else:
 
@@ -93,9 +97,10 @@ else:
         """Read an entry of an array."""
         return numbers[index]
 
-    def handles_of(*arrays: np.ndarray) -> Any:
-        """Handles of the arrays RULE to CHOICES: records and rows themselves."""
-        return [*(array[0] if array.dtype.names else array for array in arrays), 0]
+    def handles_of(*arrays: np.ndarray) -> tuple[Any, Any]:
+        """Handles of the arrays RULE to CHOICES: records and rows themselves. The second is what kernels take: the same."""
+        handles = [*(array[0] if array.dtype.names else array for array in arrays), 0]
+        return handles, handles
 
 
 @kernel
@@ -120,13 +125,14 @@ def write_choices(t, choices):
 @jit
 def do(handles, what):
     """Play action ``what``, or deal, book, begin or only look. Returns what is to be told, or REFUSED: nothing was done."""
-    rule, layout, t = rule_at(handles[RULE]), layout_at(handles[LAYOUT]), table_at(handles[TABLE])
+    rule, layout = rule_at(get_number(handles, RULE)), layout_at(get_number(handles, LAYOUT))
+    t = table_at(get_number(handles, TABLE))
     if what >= 0:
         if t.match_over or t.phase == OVER or what >= layout.actions or not is_legal(t, what):
             return REFUSED
         for seat in range(6):
             t.rewards[seat] = 0.0
-        handles[HELD] = np.int64(t.hand[t.turn])
+        put_number(handles, HELD, np.int64(t.hand[t.turn]))
         apply(rule, t, what)
     if what in (START, BEGIN):
         start_match(rule, t)
@@ -138,8 +144,9 @@ def do(handles, what):
         deal_next(rule, t)
     count = np.int64(0)
     if t.phase != OVER or t.match_over:
-        show(rule, layout, t, view_at(handles[VIEW]), handles[SEEN], handles[LEGAL])
-        count = 0 if t.match_over else write_choices(t, handles[CHOICES])
+        seen, legal = get_number(handles, SEEN), get_number(handles, LEGAL)
+        show(rule, layout, t, view_at(get_number(handles, VIEW)), seen, legal)
+        count = 0 if t.match_over else write_choices(t, get_number(handles, CHOICES))
     told = np.int64(t.turn) | (np.int64(t.phase) << PHASE_AT) | (np.int64(t.match_over) << OVER_AT)
     return told | (np.int64(t.live) << LIVE_AT) | (stock_size(rule, t) << STOCK_AT) | (count << CHOICES_AT)
 
@@ -151,7 +158,8 @@ def choose_one(handles, kind, param, random):
     ``random`` has 63 bits, which Python passes as a plain number.
     """
     word = np.uint64(random) << np.uint64(1)
-    return choose(rule_at(handles[RULE]), kind, param, view_at(handles[VIEW]), table_at(handles[TABLE]), word)
+    rule, v, t = rule_at(get_number(handles, RULE)), view_at(get_number(handles, VIEW)), table_at(get_number(handles, TABLE))
+    return choose(rule, kind, param, v, t, word)
 
 
 @jit
