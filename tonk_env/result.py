@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -99,25 +99,21 @@ class HandResult:
 
         Nothing is worked out before somebody asks for it.
         """
-        hand = cls.later(
-            lambda: _told(rules, match, played),
-            lambda: {"deck": whole_deck(rules, np.frombuffer(played, TABLE_DTYPE)), "moves": told_moves(rules, moves)},
-        )
-        hand.__dict__["_played"] = (rules, match, played)
-        return hand
-
-    @classmethod
-    def later(cls, result: Callable[[], dict[str, Any]], story: Callable[[], dict[str, Any]]) -> HandResult:
-        """A hand whose fields are worked out when first asked for: deck and moves by ``story``, the rest by ``result``."""
         hand = cls.__new__(cls)
-        hand.__dict__["_sources"] = (result, story)
+        hand.__dict__["_played"] = (rules, match, played, moves)
         return hand
 
     def __getattr__(self, name: str) -> Any:
-        sources = self.__dict__.get("_sources")
-        if sources is None or name not in _FIELDS:
+        known = self.__dict__.get("_played")
+        if known is None or name not in _FIELDS:
             raise AttributeError(f"a hand has no {name!r}")
-        self.__dict__.update(sources[name in ("deck", "moves")]())
+        rules, match, played, moves = known
+        if name == "deck":
+            self.deck = whole_deck(rules, np.frombuffer(played, TABLE_DTYPE))
+        elif name == "moves":
+            self.moves = told_moves(rules, moves)
+        else:
+            self.__dict__.update(_told(rules, match, played))
         return self.__dict__[name]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -137,7 +133,7 @@ class HandResult:
         """What all players have seen of the hand, under the same names: no deck and no moves."""
         played = self.__dict__.get("_played")
         if played is not None and "seats" not in self.__dict__:
-            return _public(*played)
+            return _public(*played[:3])
         result = "scores" if self.rules.settlement == "points" else "payoffs"
         return {
             "match": self.match, "hand": self.hand, "seats": list(self.seats), "start": self.start,
