@@ -103,6 +103,15 @@ def check_card(card: Mapping[str, Any], rules: RuleSet, num_players: int, source
                 )
 
 
+def check_same_game(name: str, made_for: tuple[RuleSet, int], rules: RuleSet, num_players: int) -> None:
+    """Raise ``AgentSpecError`` unless a player made for some rules and players is asked to play just these."""
+    own_rules, own_players = made_for
+    if num_players != own_players:
+        raise AgentSpecError(f"agent {name!r} was made for tables of {own_players}, not of {num_players}")
+    if rules != own_rules:
+        raise AgentSpecError(f"agent {name!r} was made for other rules: {rule_difference(own_rules.to_dict(), rules)}")
+
+
 def rule_difference(theirs: Any, rules: RuleSet) -> str:
     """Say which options differ, as `option` theirs (here ours)."""
     try:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
-from agents.card import rule_difference
+from agents.base import Actions, Masks, Observations, Rows
+from agents.card import check_same_game
 from tonk_env.batch import DROP, EXPERT, GREEDY, RANDOM, choose_from_observations
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet
@@ -38,11 +38,7 @@ class Heuristic:
 
     def check_game(self, rules: RuleSet, num_players: int) -> None:
         """Raise ``AgentSpecError`` for a game other than the one this player was made for."""
-        if num_players != self.num_players:
-            raise AgentSpecError(f"agent {self.name!r} was made for tables of {self.num_players}, not of {num_players}")
-        if rules != self.rules:
-            difference = rule_difference(self.rules.to_dict(), rules)
-            raise AgentSpecError(f"agent {self.name!r} was made for other rules: {difference}")
+        check_same_game(self.name, (self.rules, self.num_players), rules, num_players)
 
     def reset(self, rows: Rows | None = None) -> None:
         """Do nothing: these players remember nothing between moves."""

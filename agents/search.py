@@ -13,8 +13,8 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
-from agents.card import rule_difference
+from agents.base import Actions, Masks, Observations, Rows
+from agents.card import check_same_game
 from tonk_env.kernels.expert import NUM_SETTINGS
 from tonk_env.kernels.search import MAX_MOVES, candidates, explore
 from tonk_env.observation import ObservationLayout
@@ -88,11 +88,7 @@ class Search:
 
     def check_game(self, rules: RuleSet, num_players: int) -> None:
         """Raise ``AgentSpecError`` for a game other than the one this player was made for."""
-        if num_players != self.num_players:
-            raise AgentSpecError(f"agent {self.name!r} was made for tables of {self.num_players}, not of {num_players}")
-        if rules != self.rules:
-            difference = rule_difference(self.rules.to_dict(), rules)
-            raise AgentSpecError(f"agent {self.name!r} was made for other rules: {difference}")
+        check_same_game(self.name, (self.rules, self.num_players), rules, num_players)
 
     def reset(self, rows: Rows | None = None) -> None:
         """Do nothing: search remembers nothing between moves."""

@@ -12,7 +12,7 @@ import numpy as np
 from tonk_env.actions import ACTION_AT, F_DROP, F_PASS, F_TAKE, W_DISCARD, W_FLAGS, W_HIT_BOOK
 from tonk_env.kernels.bits import ZERO, bit, has, kernel, lowest, popcount, without_lowest
 from tonk_env.kernels.guess import RANK, below_normal, density, fits_nearby, guess_hand, near_spreads, unseen_of
-from tonk_env.kernels.held import any_spread, held_spreads, least_left, total
+from tonk_env.kernels.held import any_spread, held_spreads, highest_value, least_left, total
 from tonk_env.kernels.legal import cards_of_move
 from tonk_env.state import NUM_WORDS
 
@@ -194,16 +194,6 @@ def left_after_discard(rule, held):
         best = min(best, rest)
         left = without_lowest(left)
     return best
-
-
-@kernel
-def highest_value(rule, held):
-    """Value of the highest card of a set, in points."""
-    high = 0
-    while held != ZERO:
-        high = max(high, np.int64(rule.value[lowest(held) & 15]))
-        held = without_lowest(held)
-    return high
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from tonk_env.cards import JOKER_BITS
 from tonk_env.kernels.bits import ZERO, bit, kernel, lowest, popcount, without_lowest
-from tonk_env.kernels.held import LANE, NATURALS, WILD_ORDER, by_place
+from tonk_env.kernels.held import LANE, NATURALS, WILD_ORDER, by_place, total
 from tonk_env.state import NOBODY, NUM_WILDS
 
 RANK = np.uint64(0x0001000100010001)  # the four cards of the first rank
@@ -69,16 +69,6 @@ def count_of_value(rule, held, value):
 
 
 @kernel
-def sum_of(rule, held):
-    """Plain total of a card set, in points (R5)."""
-    points = 0
-    while held != ZERO:
-        points += rule.value[lowest(held) & 15]
-        held = without_lowest(held)
-    return points
-
-
-@kernel
 def guess_hand(rule, v, unseen, k, exception):
     """(mean, variance) of the plain total of an opponent's hand, in points.
 
@@ -103,7 +93,7 @@ def guess_hand(rule, v, unseen, k, exception):
     mean = first / weight
     spread = max(second / weight - mean * mean, 0.0)
     left = max(1.0 - (hidden - 1.0) / max(weight, hidden), 0.1)
-    return sum_of(rule, v.known[k]) + hidden * mean, hidden * spread * left + 0.5
+    return total(rule, v.known[k]) + hidden * mean, hidden * spread * left + 0.5
 
 
 @kernel
