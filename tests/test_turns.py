@@ -35,7 +35,7 @@ MATCH, HAND = {"rules": "points", "num_players": 4, "elimination": 30}, {"rules"
 @pytest.mark.parametrize("options", [MATCH, HAND])
 def test_every_seat_is_paid_what_the_plain_environment_pays(options: dict[str, object]) -> None:
     env, plain = TurnsWrapper(tonk_v0.env(**options)), tonk_v0.env(**options)
-    for seed in range(8):
+    for seed in (*range(8), 495):  # at seed 495 of the match two seats go out on the deal
         paid = play(env, seed)
         generator = np.random.default_rng(seed)
         plain.reset(seed=seed)
@@ -59,6 +59,15 @@ def test_a_seat_that_is_out_is_not_selected_and_the_match_goes_on() -> None:
             went_on += any(env.terminations.values())
             env.step(int(generator.choice(np.flatnonzero(env.observe(env.agent_selection)["action_mask"]))))
     assert went_on > 50
+
+
+def test_seats_put_out_on_the_deal_are_paid_with_the_first_step() -> None:
+    env = TurnsWrapper(tonk_v0.raw_env(**MATCH))
+    env.reset(seed=495)
+    out = {agent for agent, ended in env.terminations.items() if ended}
+    assert len(out) == 2
+    assert set(env.rewards.values()) == {0.0}
+    assert play(env, 495) == pytest.approx(dict(zip(env.possible_agents, (1, -1, 1 / 3, -1 / 3), strict=True)))
 
 
 def test_last_pays_each_reward_once_and_the_table_empties_at_the_end() -> None:

@@ -17,6 +17,8 @@ class TurnsWrapper(BaseWrapper):
 
     * A seat that is eliminated while others play is never selected again: the ``None`` step it owes is made here. It
       stays in ``agents``, terminated, with rewards of 0 after the one that it was paid at its end.
+    * ``rewards`` of hands that were settled on the deal before anybody could move (R8) come with the first step, so that
+      the steps of an episode add up to all that it paid, also for libraries that read no rewards after ``reset``.
     * ``infos`` hold ``action_mask`` alone, so that all infos of all steps have the same shape.
     * When the episode is over for all, the wrapper is a plain one again: ``last()`` and ``step(None)`` empty the table.
     """
@@ -33,7 +35,9 @@ class TurnsWrapper(BaseWrapper):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self._early = dict.fromkeys(self.agents, 0.0)
         self._read()
+        self._early, self.rewards = self.rewards, dict.fromkeys(self.agents, 0.0)
         self._select()
 
     def step(self, action: int | None) -> None:
@@ -51,8 +55,9 @@ class TurnsWrapper(BaseWrapper):
         """Take over rewards and ends of those that still play inside; all others get nothing any more."""
         inside = self.env
         for agent in self.agents:
-            self.rewards[agent] = inside.rewards.get(agent, 0.0)
-            self._cumulative_rewards[agent] += self.rewards[agent]
+            paid = inside.rewards.get(agent, 0.0)
+            self.rewards[agent] = paid + self._early.pop(agent, 0.0)
+            self._cumulative_rewards[agent] += paid
             self.terminations[agent] |= inside.terminations.get(agent, False)
             self.truncations[agent] |= inside.truncations.get(agent, False)
 
