@@ -62,6 +62,11 @@ class NetworkConfig(Section):
     torso: list[Width] = Field(default=[256, 256], min_length=1, description="Widths of the shared layers.")
     policy_head: list[Width] = Field(default=[], description="Widths of further layers of the actor alone.")
     value_head: list[Width] = Field(default=[], description="Widths of further layers of the critic alone.")
+    oracle_head: list[Width] = Field(
+        default=[],
+        description="Widths of a second critic that also sees the others' hands, in training only: less noise to learn from. "
+        "Empty: none.",
+    )
     activation: Literal["relu", "tanh", "silu"] = Field(default="relu", description="Function between the layers.")
 
 
@@ -86,6 +91,13 @@ class PPOConfig(Section):
     gamma: Annotated[float, Field(gt=0, le=1)] = Field(default=1.0, description="Discount; 1 because a hand always ends.")
     gae_lambda: Share = Field(default=0.95, description="Bias against variance of advantages: 1 trusts only what was paid.")
     value_coef: Annotated[float, Field(ge=0)] = Field(default=0.5, description="Weight of the critic's loss.")
+    belief_coef: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, description="Weight of a head that learns to guess the others' cards, in training only; 0: none."
+    )
+    all_seats: bool = Field(
+        default=False,
+        description="Whether the learner also learns from the seats drawn for the newest policy; if not, a copy plays them.",
+    )
     max_grad_norm: Annotated[float, Field(gt=0)] = Field(default=0.5, description="Gradients are cut to this norm.")
     normalize_advantage: bool = Field(
         default=True, description="Whether advantages get mean 0 and spread 1 in a gradient step."
@@ -142,6 +154,36 @@ class OpponentsConfig(Section):
         if self.current + self.snapshots + sum(self.baselines.values()) <= 0:
             raise ValueError("current, snapshots and baselines are all 0, so nobody would sit in the other seats")
         return self
+
+
+class TeacherConfig(Section):
+    """A compiled player that the policy imitates before it learns by itself, and may be held to for a while after."""
+
+    agent: str | None = Field(default=None, description="Who is imitated: greedy, expert or drop:N; null: nobody.")
+    until: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.3,
+        description="Share of the budget, from its start, in which the policy plays and learns what the teacher would have "
+        "done; PPO has the rest, and its schedules run over that.",
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = Field(
+        default=2e-3, description="Adam's step size at the start of that; it falls to the one that PPO begins with."
+    )
+    weight: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, description="Weight of -log p(teacher's choice) in PPO's loss at its start; it falls to 0 with the budget."
+    )
+
+    @field_validator("agent")
+    @classmethod
+    def _known(cls, agent: str | None) -> str | None:
+        if agent is None:
+            return None
+        try:
+            parsed = parse_spec(agent)
+        except AgentSpecError as error:
+            raise ValueError(str(error)) from None
+        if not parsed.inside or parsed.kind in ("random", "cfr"):
+            raise ValueError(f"{agent!r} cannot teach: only greedy, expert and drop:N can, which are compiled and decided")
+        return agent
 
 
 class EvaluationConfig(Section):
@@ -211,6 +253,7 @@ class TrainConfig(Section):
     budget: BudgetConfig = Field(default=BudgetConfig(), description="How long training goes on.")
     network: NetworkConfig = Field(default=NetworkConfig(), description="The policy network.")
     ppo: PPOConfig = Field(default=PPOConfig(), description="The learning algorithm.")
+    teacher: TeacherConfig = Field(default=TeacherConfig(), description="Whose choices the learner imitates at first.")
     opponents: OpponentsConfig = Field(default=OpponentsConfig(), description="Who sits in the other seats.")
     evaluation: EvaluationConfig = Field(default=EvaluationConfig(), description="How strength is measured.")
     checkpoints: CheckpointConfig = Field(default=CheckpointConfig(), description="What is kept to continue from.")
@@ -228,6 +271,15 @@ class TrainConfig(Section):
             raise ValueError("ppo.target_kl is not offered with cluster.workers: leave it at null")
         if self.cluster.workers and not self.ppo.normalize_advantage:
             raise ValueError("ppo.normalize_advantage is always on with cluster.workers: leave it at true")
+        extras = {
+            "network.oracle_head": self.network.oracle_head,
+            "ppo.belief_coef": self.ppo.belief_coef,
+            "ppo.all_seats": self.ppo.all_seats,
+            "teacher.agent": self.teacher.agent,
+        }
+        for key, value in extras.items():
+            if self.cluster.workers and value:
+                raise ValueError(f"{key} is not offered with cluster.workers: leave it at its default")
         return self
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +17,7 @@ from torch import nn
 
 from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
 from agents.config import NetworkConfig
-from agents.sampling import DIVERGED, LARGEST, best, draw, probabilities
+from agents.sampling import DIVERGED, LARGEST, best, draw, legal_actions, probabilities
 from tonk_env.actions import num_actions
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet
@@ -40,13 +41,46 @@ class Torso(BaseFeaturesExtractor):
         return features
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """What a policy says of decisions that were taken, float32[B] each; ``hidden`` float32[B, H]."""
+
+    log_probs: torch.Tensor  # of the actions
+    advised: torch.Tensor  # log-probabilities of the teacher's actions
+    entropy: torch.Tensor  # in nats
+    values: torch.Tensor  # of the critic that sees what the player sees
+    oracle: torch.Tensor | None  # values of the critic that sees all hands
+    belief: torch.Tensor | None  # logits of the others' cards
+
+
 class TonkPolicy(MaskableActorCriticPolicy):
-    """The library's masked policy with less work around the arithmetic.
+    """The library's masked policy with less work around the arithmetic, and heads that only training needs.
 
     Actor and critic share a torso, and since few of the many actions are legal at a time, probabilities are computed
     for the legal ones alone. ``forward`` and ``evaluate_actions`` give what the library's own give (a test compares
     them); in place of its checks of distributions they check for legal actions and finite numbers directly.
+
+    ``hidden_size`` H is the length of what the player may not see (``SelfPlayVecEnv.hidden_hands``). With ``oracle_head``
+    a second critic reads it beside the torso's features; with ``belief`` a head guesses it from them. Neither is in the
+    ``frozen_copy``, so what plays and what is exported knows nothing of it.
     """
+
+    def __init__(
+        self, *args: Any, hidden_size: int = 0, oracle_head: Sequence[int] = (), belief: bool = False, **kwargs: Any
+    ) -> None:
+        self.hidden_size, self.oracle_head, self.belief = hidden_size, list(oracle_head), belief
+        super().__init__(*args, **kwargs)
+
+    def _build_mlp_extractor(self) -> None:
+        """Build the heads of the library and those of this class."""
+        super()._build_mlp_extractor()
+        self.oracle_net: nn.Sequential | None = None
+        self.belief_net: nn.Linear | None = None
+        if self.oracle_head:
+            self.oracle_net = _layers([self.features_dim + self.hidden_size, *self.oracle_head], self.activation_fn)
+            self.oracle_net.append(nn.Linear(self.oracle_head[-1], 1))
+        if self.belief:
+            self.belief_net = nn.Linear(self.features_dim, self.hidden_size)
 
     def forward(
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: NDArray[np.int8] | None = None
@@ -65,10 +99,50 @@ class TonkPolicy(MaskableActorCriticPolicy):
         features = self._features(obs)
         legal, log_probs = self._legal_log_probs(features, action_masks)
         values = self.value_net(self.mlp_extractor.forward_critic(features))
-        # The probability of a filled-up place is exactly 0, so it adds nothing to the entropy.
-        entropy = -(log_probs.exp() * log_probs).sum(dim=1)
-        place = (legal == actions[:, None]).to(torch.int8).argmax(dim=1, keepdim=True)
-        return values, log_probs.gather(1, place).squeeze(1), entropy
+        return values, _of(actions, legal, log_probs), _entropy(log_probs)
+
+    def decide(
+        self, obs: torch.Tensor, legal: torch.Tensor, hidden: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return actions int64[B], drawn, and values and log-probabilities float32[B] for decisions of training.
+
+        ``obs`` int8[B, O], ``legal`` int64[B, K] filled up with -1, ``hidden`` int8[B, H]. The values are those of the
+        critic that sees most.
+        """
+        features = self._features(obs)
+        log_probs = self._log_probs(features, legal)
+        chosen = _draw(log_probs)[:, None]
+        return legal.gather(1, chosen).squeeze(1), self._values(features, hidden), log_probs.gather(1, chosen).squeeze(1)
+
+    def foresee(self, obs: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        """Return the values float32[B] of ``decide`` alone."""
+        return self._values(self._features(obs), hidden)
+
+    def judge(
+        self, obs: torch.Tensor, legal: torch.Tensor, hidden: torch.Tensor, actions: torch.Tensor, advice: torch.Tensor
+    ) -> Judgement:
+        """Return what an update needs, with gradients; ``advice`` int64[B] is -1 where there is none."""
+        features = self._features(obs)
+        log_probs = self._log_probs(features, legal)
+        return Judgement(
+            _of(actions, legal, log_probs),
+            _of(advice, legal, log_probs),
+            _entropy(log_probs),
+            self.value_net(self.mlp_extractor.forward_critic(features)).squeeze(1),
+            self._oracle(features, hidden) if self.oracle_net is not None else None,
+            self.belief_net(features) if self.belief_net is not None else None,
+        )
+
+    def _values(self, features: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        if self.oracle_net is not None:
+            return self._oracle(features, hidden)
+        values: torch.Tensor = self.value_net(self.mlp_extractor.forward_critic(features)).squeeze(1)
+        return values
+
+    def _oracle(self, features: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        assert self.oracle_net is not None
+        values: torch.Tensor = self.oracle_net(torch.cat((features, hidden.float()), dim=1)).squeeze(1)
+        return values
 
     def _features(self, obs: torch.Tensor) -> torch.Tensor:
         features = self.extract_features(obs)
@@ -79,14 +153,18 @@ class TonkPolicy(MaskableActorCriticPolicy):
         self, features: torch.Tensor, masks: NDArray[np.int8] | torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the legal actions int64[B, K], filled up with -1, and their log-probabilities."""
-        logits = self.action_net(self.mlp_extractor.forward_actor(features))
+        assert isinstance(self.action_net, nn.Linear)
+        count = self.action_net.out_features
         if masks is None:
-            everything = torch.arange(logits.shape[1], device=logits.device).expand(logits.shape)
-            return everything, torch.log_softmax(_finite(logits), dim=1)
-        actions = _legal_actions(torch.as_tensor(masks, device=logits.device).reshape(logits.shape))
-        filled = actions < 0
-        legal_logits = _finite(logits.gather(1, actions.clamp(min=0))).masked_fill(filled, ILLEGAL)
-        return actions, torch.log_softmax(legal_logits, dim=1)
+            legal = torch.arange(count, device=features.device).expand(len(features), count)
+        else:
+            rows = np.asarray(torch.as_tensor(masks).cpu()).reshape(len(features), count)
+            legal = torch.from_numpy(legal_actions(rows)).to(features.device).long()
+        return legal, self._log_probs(features, legal)
+
+    def _log_probs(self, features: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        logits = _finite(self.action_net(self.mlp_extractor.forward_actor(features)))
+        return torch.log_softmax(logits.gather(1, legal.clamp(min=0)).masked_fill(legal < 0, ILLEGAL), dim=1)
 
 
 class Network(nn.Module):
@@ -168,10 +246,13 @@ class NetworkAgent:
         self.generator = np.random.default_rng(seed)
 
 
-def policy_kwargs(config: NetworkConfig) -> dict[str, Any]:
+def policy_kwargs(config: NetworkConfig, hidden_size: int = 0, belief: bool = False) -> dict[str, Any]:
     """Return the arguments that make ``TonkPolicy`` the network of the configuration."""
     activation = ACTIVATIONS[config.activation]
     return {
+        "hidden_size": hidden_size,
+        "oracle_head": list(config.oracle_head),
+        "belief": belief,
         "features_extractor_class": Torso,
         "features_extractor_kwargs": {"widths": list(config.torso), "activation": activation},
         "net_arch": {"pi": list(config.policy_head), "vf": list(config.value_head)},
@@ -237,16 +318,15 @@ def _draw(log_probs: torch.Tensor) -> torch.Tensor:
     return (reached <= threshold).sum(dim=1)
 
 
-def _legal_actions(masks: torch.Tensor) -> torch.Tensor:
-    """Numbers of the legal actions in each row, int64[B, most legal actions of a row], filled up with -1."""
-    rows, columns = masks.nonzero(as_tuple=True)
-    counts = torch.bincount(rows, minlength=len(masks))
-    if not bool((counts > 0).all()):
-        raise ValueError("a row of the action mask allows no action at all")
-    places = torch.arange(len(rows), device=masks.device) - (counts.cumsum(0) - counts)[rows]
-    actions = torch.full((len(masks), int(counts.max())), -1, dtype=torch.int64, device=masks.device)
-    actions[rows, places] = columns
-    return actions
+def _of(actions: torch.Tensor, legal: torch.Tensor, log_probs: torch.Tensor) -> torch.Tensor:
+    """Log-probabilities float32[B] of actions int64[B] among the legal ones; of one that is not there, of the first."""
+    place = (legal == actions[:, None]).to(torch.int8).argmax(dim=1, keepdim=True)
+    return log_probs.gather(1, place).squeeze(1)
+
+
+def _entropy(log_probs: torch.Tensor) -> torch.Tensor:
+    """Entropies float32[B] in nats. The probability of a filled-up place is exactly 0, so it adds nothing."""
+    return -(log_probs.exp() * log_probs).sum(dim=1)
 
 
 def _finite(logits: torch.Tensor) -> torch.Tensor:

@@ -1,72 +1,76 @@
-"""MaskablePPO with a compact buffer and schedules that follow the run's budget."""
+"""MaskablePPO for self-play: every seat's own returns, heads that only training needs, schedules that follow the budget."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.callbacks import BaseCallback
+from torch.nn import functional
 
-from agents.config import PPOConfig, TrainConfig
-from agents.network import TonkPolicy, policy_kwargs
+from agents.config import PPOConfig, TeacherConfig, TrainConfig
+from agents.heuristics import KINDS
+from agents.network import Judgement, TonkPolicy, policy_kwargs
+from agents.rollout import Minibatch, RolloutBuffer
+from agents.sampling import legal_actions
+from agents.specs import parse_spec
 
 
-class CompactRolloutBuffer(MaskableRolloutBuffer):
-    """The library's buffer with masks in bytes, arrays kept from one iteration to the next and a generator of its own.
+class SeatsVecEnv(Protocol):
+    """What the learner plays on beyond the library's ``VecEnv``: see ``SelfPlayVecEnv``."""
 
-    Minibatches are views into a permutation, all of nearly one size, so that none is too small to be normalised.
-    """
+    num_envs: int
+    num_players: int
+    paid: NDArray[np.float32]
+    ended: NDArray[np.bool_]
 
-    def __init__(self, *args: Any, seed: int = 0, **kwargs: Any) -> None:
-        self.generator = np.random.default_rng(seed)
-        self.allocated = False
-        super().__init__(*args, **kwargs)
+    @property
+    def seats(self) -> NDArray[np.int8]:
+        """Seats of the learner that are on turn, int8[T]."""
 
-    def reset(self) -> None:
-        """Start to fill from the beginning."""
-        if not self.allocated:
-            super().reset()
-            self.action_masks = np.zeros(self.action_masks.shape, dtype=np.int8)
-            self.allocated = True
-        self.pos = 0
-        self.full = False
+    def step(self, actions: NDArray[np.int64]) -> Any:
+        """Play one decision of the learner at every table."""
 
-    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
-        """Yield the whole buffer once, in random order, in parts of about ``batch_size``."""
-        assert self.full, "the buffer is read before it is full"
-        size = self.buffer_size * self.n_envs
-        order = self.generator.permutation(size)
-        for part in np.array_split(order, max(1, round(size / (batch_size or size)))):
-            yield self._get_samples(part)
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return int8[T, A]."""
 
-    def _get_samples(self, batch_inds: NDArray[np.int64], env: Any = None) -> MaskableRolloutBufferSamples:  # type: ignore[override]
-        fields = ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
-        flat = (self._flat(getattr(self, name)) for name in fields)
-        return MaskableRolloutBufferSamples(*(self.to_torch(array[batch_inds]) for array in flat))
+    def hidden_hands(self) -> NDArray[np.int8]:
+        """Return int8[T, H], the others' cards."""
 
-    @staticmethod
-    def _flat(array: NDArray[Any]) -> NDArray[Any]:
-        """View of [steps, tables, …] as [steps x tables, …]."""
-        return array.reshape(-1, *array.shape[2:]) if array.ndim > 2 else array.reshape(-1)
+    def advice(self, kind: int, param: int) -> NDArray[np.int64]:
+        """Return int64[T], what a compiled player would do."""
 
 
 class TonkPPO(MaskablePPO):
-    """MaskablePPO whose schedules follow ``progress()``, the share of the budget used up (0 to 1)."""
+    """MaskablePPO whose schedules follow ``progress()``, the share of the budget used up (0 to 1).
 
-    rollout_buffer: CompactRolloutBuffer
+    Beyond the library's loss there may be a second critic that sees all hands, whose values then are those that
+    advantages are measured by; a head that guesses the others' cards; and a teacher. At first the policy only imitates
+    it, in the positions to which its own play leads, one pass over each; the critics learn the while. Later the teacher
+    may stay as an anchor, by a weight that falls to 0.
+    """
 
-    def __init__(self, config: TrainConfig, env: VecEnv, progress: Callable[[int], float]) -> None:
+    rollout_buffer: RolloutBuffer
+    policy: TonkPolicy
+
+    def __init__(self, config: TrainConfig, env: SeatsVecEnv, progress: Callable[[int], float]) -> None:
         self.settings: PPOConfig = config.ppo
+        self.teacher: TeacherConfig = config.teacher
+        self.teacher_weight, self.imitating = 0.0, False
         self.progress = progress
+        self.tables = env
         ppo = config.ppo
+        self.looks = bool(config.network.oracle_head or ppo.belief_coef)  # whether hidden cards are needed
+        hidden = env.hidden_hands().shape[1] if self.looks else 0
         super().__init__(
             TonkPolicy,
-            env,
-            learning_rate=_Line(ppo.learning_rate, ppo.learning_rate_end),
+            env,  # type: ignore[arg-type]
+            learning_rate=_Rate(ppo, config.teacher),
             n_steps=ppo.steps,
             batch_size=ppo.minibatch,
             n_epochs=ppo.epochs,
@@ -78,27 +82,164 @@ class TonkPPO(MaskablePPO):
             vf_coef=ppo.value_coef,
             max_grad_norm=ppo.max_grad_norm,
             target_kl=ppo.target_kl,
-            rollout_buffer_class=CompactRolloutBuffer,
-            rollout_buffer_kwargs={"seed": config.seed},
-            policy_kwargs=policy_kwargs(config.network),
+            rollout_buffer_class=RolloutBuffer,
+            rollout_buffer_kwargs={"seed": config.seed, "num_players": env.num_players, "hidden_size": hidden},
+            policy_kwargs=policy_kwargs(config.network, hidden, ppo.belief_coef > 0),
             seed=config.seed % 2**32,
             device=config.device,
         )
 
+    def collect_rollouts(  # type: ignore[override]
+        self, env: Any, callback: BaseCallback, rollout_buffer: RolloutBuffer, n_rollout_steps: int, use_masking: bool = True
+    ) -> bool:
+        """Play until the buffer is full. Returns False if a callback says to stop."""
+        del env, n_rollout_steps, use_masking  # the library's; the tables are this object's own, and masks always used
+        buffer, tables = rollout_buffer, self.tables
+        self.policy.set_training_mode(False)
+        self._update_current_progress_remaining(self.num_timesteps, 0)  # the teacher's weight, for this iteration's advice
+        buffer.reset()
+        callback.on_rollout_start()
+        while not buffer.full:
+            self._decide(buffer)
+            self._last_obs, _, self._last_episode_starts, _ = tables.step(buffer.actions[buffer.pos])
+            self.num_timesteps += tables.num_envs
+            callback.update_locals({"self": self})
+            if not callback.on_step():
+                return False
+            buffer.close(tables.paid, tables.ended)
+        with torch.no_grad():
+            last = self.policy.foresee(self._seen(), self._hidden()).cpu().numpy()
+        buffer.compute(last, tables.seats)
+        callback.on_rollout_end()
+        return True
+
+    def train(self) -> None:
+        """Learn from what was collected: passes over it in minibatches."""
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        sums: dict[str, Any] = defaultdict(float)
+        steps = 0
+        for part in self._passes():
+            terms = self._terms(part)
+            if self.target_kl is not None and terms["approx_kl"].item() > 1.5 * self.target_kl:
+                break
+            self._descend(terms["loss"])
+            steps += 1
+            for name, value in terms.items():
+                sums[name] = sums[name] + value.detach()
+        self._log({name: float(total) / steps for name, total in sums.items()})
+
+    def _passes(self) -> Iterator[Minibatch]:
+        """Yield the minibatches of all epochs."""
+        for _ in range(1 if self.imitating else self.n_epochs):
+            yield from self.rollout_buffer.minibatches(self.settings.minibatch)
+            self._n_updates += 1
+
+    def _decide(self, buffer: RolloutBuffer) -> None:
+        """Take the decision of every table and write it down, with what the loss will need to know of it."""
+        tables = self.tables
+        legal = legal_actions(tables.action_masks())
+        observations, hidden = self._seen(), self._hidden()
+        with torch.no_grad():
+            drawn = self.policy.decide(observations, torch.from_numpy(legal).to(self.device).long(), hidden)
+        actions, values, log_probs = (part.cpu().numpy() for part in drawn)
+        buffer.note(
+            legal, observations=observations.cpu().numpy(), hidden=hidden.cpu().numpy(), seats=tables.seats, actions=actions,
+            values=values, log_probs=log_probs,
+        )  # fmt: skip
+        if self.teacher_weight:
+            spec = parse_spec(self.teacher.agent or "")
+            buffer.advice[buffer.pos] = tables.advice(KINDS[spec.kind], spec.param)
+
+    def _seen(self) -> torch.Tensor:
+        assert isinstance(self._last_obs, np.ndarray)
+        return torch.from_numpy(self._last_obs).to(self.device)
+
+    def _hidden(self) -> torch.Tensor:
+        hidden = self.tables.hidden_hands() if self.looks else np.zeros((self.tables.num_envs, 0), np.int8)
+        return torch.from_numpy(hidden).to(self.device)
+
+    def _terms(self, part: Minibatch) -> dict[str, torch.Tensor]:
+        """Return the loss of a minibatch and what it is made of, by the names in the log."""
+        said = self.policy.judge(part.observations, part.legal, part.hidden, part.actions, part.advice)
+        clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
+        gain = part.advantages
+        if self.normalize_advantage:
+            gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+        change = said.log_probs - part.log_probs
+        ratio = change.exp()
+        policy_loss = -torch.min(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
+        value_loss = functional.mse_loss(said.values, part.returns)
+        entropy_loss = -said.entropy.mean()
+        loss = self.vf_coef * value_loss
+        if not self.imitating:
+            loss = loss + policy_loss + self.ent_coef * entropy_loss
+        terms = {"policy_gradient_loss": policy_loss, "value_loss": value_loss, "entropy_loss": entropy_loss}
+        for name, weight, extra in self._extra_losses(said, part):
+            terms[name] = extra
+            loss = loss + weight * extra
+        with torch.no_grad():
+            terms["approx_kl"] = (ratio - 1 - change).mean()
+            terms["clip_fraction"] = ((ratio - 1).abs() > clip).float().mean()
+        return {**terms, "loss": loss}
+
+    def _extra_losses(self, said: Judgement, part: Minibatch) -> list[tuple[str, float, torch.Tensor]]:
+        """Return name, weight and loss of every head that only training has, and of the teacher."""
+        extras = []
+        if said.oracle is not None:
+            extras.append(("oracle_loss", self.vf_coef, functional.mse_loss(said.oracle, part.returns)))
+        if said.belief is not None:
+            guess = functional.binary_cross_entropy_with_logits(said.belief, part.hidden.float())
+            extras.append(("belief_loss", self.settings.belief_coef, guess))
+        if self.teacher_weight:
+            extras.append(("teacher_loss", self.teacher_weight, -said.advised.mean()))
+        return extras
+
+    def _descend(self, loss: torch.Tensor) -> None:
+        self.policy.optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+        self.policy.optimizer.step()
+
+    def _log(self, means: dict[str, float]) -> None:
+        for name, value in means.items():
+            self.logger.record(f"train/{name}", value)
+        self.logger.record("train/explained_variance", self.rollout_buffer.foreseen())
+        self.logger.record("train/clip_range", self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
+        if self.teacher.agent:
+            self.logger.record("train/teacher_weight", self.teacher_weight)
+
     def _update_current_progress_remaining(self, num_timesteps: int, total_timesteps: int) -> None:
         used = self.progress(num_timesteps)
         self._current_progress_remaining = 1.0 - used
-        self.ent_coef = _Line(self.settings.entropy, self.settings.entropy_end)(1.0 - used)
+        alone = _used_alone(used, self.teacher)
+        self.ent_coef = _line(self.settings.entropy, self.settings.entropy_end, max(0.0, alone))
+        self.imitating = alone < 0
+        self.teacher_weight = 0.0
+        if self.teacher.agent:
+            self.teacher_weight = 1.0 if self.imitating else _line(self.teacher.weight, 0.0, alone)
 
-    def _update_info_buffer(self, infos: list[dict[str, Any]], dones: NDArray[np.bool_] | None = None) -> None:
-        """Do nothing: the environment keeps its own statistics, without a dictionary for every table and step."""
 
+class _Rate:
+    """Adam's step size as what remains of the budget falls from 1 to 0."""
 
-class _Line:
-    """A value that runs from ``start`` to ``end`` as what remains of the budget falls from 1 to 0."""
-
-    def __init__(self, start: float, end: float) -> None:
-        self.start, self.end = start, end
+    def __init__(self, ppo: PPOConfig, teacher: TeacherConfig) -> None:
+        self.ppo, self.teacher = ppo, teacher
 
     def __call__(self, remaining: float) -> float:
-        return self.end + (self.start - self.end) * min(1.0, max(0.0, remaining))
+        alone = _used_alone(1.0 - remaining, self.teacher)
+        if alone < 0:
+            return _line(self.teacher.learning_rate, self.ppo.learning_rate, 1.0 + alone)
+        return _line(self.ppo.learning_rate, self.ppo.learning_rate_end, alone)
+
+
+def _used_alone(used: float, teacher: TeacherConfig) -> float:
+    """Share of the budget without imitation that is used; while imitating, what is done of that less 1."""
+    if teacher.agent is None:
+        return used
+    return used / teacher.until - 1.0 if used < teacher.until else (used - teacher.until) / (1.0 - teacher.until)
+
+
+def _line(start: float, end: float, share: float) -> float:
+    """What runs from ``start`` to ``end`` as ``share`` rises from 0 to 1."""
+    return start + (end - start) * min(1.0, max(0.0, share))

@@ -70,6 +70,18 @@ def probabilities(logits: NDArray[np.float32], masks: Masks, greedy: bool = Fals
     return shares
 
 
+def legal_actions(masks: Masks) -> NDArray[np.int16]:
+    """Return int16[B, most legal actions of a row]: each row's legal actions in order, filled up with -1.
+
+    Raises ValueError if a row has none.
+    """
+    legal, actions, starts = _legal(masks)
+    counts = np.diff(starts, append=len(legal))
+    lists = np.full((len(masks), int(counts.max())), -1, dtype=np.int16)
+    lists[np.arange(lists.shape[1]) < counts[:, None]] = actions
+    return lists
+
+
 def _finite(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """The same array, once it is known to hold numbers of a size to calculate with."""
     if not (np.abs(values) <= LARGEST).all():

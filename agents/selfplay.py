@@ -12,47 +12,70 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents.play_statistics import PlayStatistics
-from agents.pool import EXTERNAL, OpponentPool
-from tonk_env.batch import Batch
+from agents.pool import CURRENT, EXTERNAL, OpponentPool
+from tonk_env.batch import Batch, choose_from_observations
 from tonk_env.rules import RuleSet
 
 Rows = NDArray[np.int64]
-OWN_STATE = ("learner", "episodes", "returns", "members", "kinds", "compiled", "params")
+OWN_STATE = ("learner", "learning", "inside", "episodes", "returns", "members", "kinds", "compiled", "params")
+CARD_BITS = 64  # of a set of cards
 BATCH_STATE = ("tables", "observations", "action_masks", "seats")
 
 
 class SelfPlayVecEnv(VecEnv):
     """A ``VecEnv`` over ``Batch``: a step is a decision of the learner at every table.
 
-    Between two decisions of the learner the others play on, so the observation, the mask and the reward that ``step``
-    returns belong to the learner's seat. A reward is what the seat was paid since its last decision; an episode (a hand,
-    or a match) that ends is followed at once by the next. The learner's seat moves on by one with every episode of a
-    table, so that each seat is played equally often. Opponents are drawn when an episode begins and stay to its end.
+    Between two decisions of the learner the others play on, so the observation and the mask that ``step`` returns belong
+    to a seat of the learner. A reward is what the seat was paid since its last decision; an episode (a hand, or a match)
+    that ends is followed at once by the next. The learner's seat moves on by one with every episode of a table, so that
+    each seat is played equally often. Opponents are drawn when an episode begins and stay to its end.
     Nothing an opponent does before the learner's first decision can be the learner's doing: what it pays is counted in
     the statistics, not given as a reward. A hand cut short by the turn limit is settled like any other (R19), so there is
     nothing to bootstrap and ``infos`` are empty.
+
+    With ``all_seats`` the seats drawn for the newest policy are the learner's too: it decides for them, and learns from
+    them. Then two decisions in a row at a table may be of two seats, and what ``step`` returns as reward, what the seat
+    that moved was paid in this step, is not all that its move will bring. Read these instead, as ``TonkPPO`` does:
+
+    Attributes:
+        seats: int8 ``(T,)``, seat of the learner that is on turn.
+        paid: float32 ``(T, N)``, what each seat was paid in the last step, up to the end of its episode.
+        ended: bool ``(T, N)``, whose episode ended in the last step: what was paid in later ones belongs to another.
+        learner: int64 ``(T,)``, the seat whose episodes the statistics count.
+        learning: bool ``(T, N)``, the seats that the learner plays in this episode.
     """
 
-    def __init__(self, rules: RuleSet, num_players: int, num_tables: int, pool: OpponentPool, seed: int) -> None:
+    def __init__(
+        self, rules: RuleSet, num_players: int, num_tables: int, pool: OpponentPool, seed: int, *, all_seats: bool = False
+    ) -> None:
         self.batch = Batch(rules, num_players, num_tables, seed, autoreset=False)
         self.pool = pool
         self.num_players = num_players
+        self.all_seats = all_seats
         self.statistics = PlayStatistics(pool.kinds)
         self.seconds = {"env": 0.0, "opponents": 0.0}
         self._all = np.arange(num_tables, dtype=np.int64)
         self._infos: list[dict[str, Any]] = [{} for _ in range(num_tables)]
         self._actions = np.zeros(num_tables, dtype=np.int64)
-        self._paid = np.zeros(num_tables, dtype=np.float32)
-        self._done = np.zeros(num_tables, dtype=bool)
-        self.learner = self._all % num_players  # seat of the learner
+        seats = (num_tables, num_players)
+        self.paid = np.zeros(seats, dtype=np.float32)
+        self.ended = np.zeros(seats, dtype=bool)
+        self.learner = self._all % num_players
+        self.learning = np.zeros(seats, dtype=bool)
+        self.inside = np.zeros(seats, dtype=bool)  # seats of the learner whose episode goes on
         self.episodes = np.zeros(num_tables, dtype=np.int64)
-        self.returns = np.zeros(num_tables, dtype=np.float64)  # of the episode so far
-        self.members = np.full((num_tables, num_players), -1, dtype=np.int64)  # policy in each seat, -1 = none
-        self.kinds = np.zeros((num_tables, num_players), dtype=np.int64)  # kind of opponent in each seat, -1 = none or unknown
-        self.compiled = np.full((num_tables, num_players), EXTERNAL, dtype=np.int8)  # compiled player in each seat
-        self.params = np.zeros((num_tables, num_players), dtype=np.int16)
+        self.returns = np.zeros(num_tables, dtype=np.float64)  # of the learner's seat in the episode so far
+        self.members = np.full(seats, -1, dtype=np.int64)  # policy in each seat, -1 = none
+        self.kinds = np.zeros(seats, dtype=np.int64)  # kind of opponent in each seat, -1 = none or unknown
+        self.compiled = np.full(seats, EXTERNAL, dtype=np.int8)  # compiled player in each seat
+        self.params = np.zeros(seats, dtype=np.int16)
         size, count = self.batch.observations.shape[1], self.batch.action_masks.shape[1]
         super().__init__(num_tables, spaces.Box(0, 1, (size,), np.int8), spaces.Discrete(count))
+
+    @property
+    def seats(self) -> NDArray[np.int8]:
+        """Seat of the learner that is on turn at each table: a view that the next step overwrites."""
+        return self.batch.seats
 
     def reset(self) -> NDArray[np.int8]:
         """Begin a new episode at every table; return int8[T, O] where the learner is on turn."""
@@ -66,16 +89,31 @@ class SelfPlayVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play them and everything until the learner is on turn again; arrays returned are the caller's."""
-        self._paid[:] = 0.0
-        self._done[:] = False
+        moved = (self._all, self.batch.seats.copy())
+        self.statistics.decisions += int((moved[1] == self.learner).sum())
+        self.paid[:] = 0.0
+        self.ended[:] = False
         self._step(self._actions, self._all)
         self._play_on(self._all)
-        self.statistics.decisions += self.num_envs
-        return self.batch.observations.copy(), self._paid.copy(), self._done.copy(), self._infos
+        return self.batch.observations.copy(), self.paid[moved], self.ended[moved], self._infos
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return int8[T, A], the legal actions of the learner: a view that the next step overwrites."""
         return self.batch.action_masks
+
+    def hidden_hands(self) -> NDArray[np.int8]:
+        """Return int8[T, (N - 1) x 64]: the cards that the other seats hold, from the left of the one on turn, as 0 and 1.
+
+        For a critic in training only: nobody who plays may see it.
+        """
+        others = (self.batch.seats[:, None].astype(np.int64) + np.arange(1, self.num_players)) % self.num_players
+        held = np.take_along_axis(self.batch.tables["hand"], others, axis=1)
+        return np.unpackbits(held.astype("<u8").view(np.uint8), axis=1, bitorder="little").view(np.int8)
+
+    def advice(self, kind: int, param: int) -> NDArray[np.int64]:
+        """Return int64[T]: what a compiled player would do in place of the learner, seeing what it sees."""
+        batch = self.batch
+        return choose_from_observations(batch.layout, kind, param, batch.observations, batch.action_masks)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
         """Call a method of this object.
@@ -145,8 +183,9 @@ class SelfPlayVecEnv(VecEnv):
             over = self._over(rows)
             if over.any():
                 self._begin(rows[over])
-            rows = rows[batch.seats[rows] != self.learner[rows]]
-            waiting = rows[~self._over(rows)]
+            over = self._over(rows)
+            waits = over | ~self.learning[rows, batch.seats[rows]]
+            waiting, rows = rows[waits & ~over], rows[waits]
             if waiting.size:
                 self._step(self._ask(waiting), waiting)
 
@@ -175,6 +214,10 @@ class SelfPlayVecEnv(VecEnv):
         seat = (np.arange(rows.size), learner)
         for array, nobody in ((drawn.member, -1), (drawn.kind, -1), (drawn.compiled, EXTERNAL)):
             array[seat] = nobody
+        learning = drawn.kind == CURRENT if self.all_seats else np.zeros(drawn.kind.shape, dtype=bool)
+        learning[seat] = True
+        drawn.member[learning] = -1
+        self.learning[rows] = self.inside[rows] = learning
         self.members[rows] = drawn.member
         self.kinds[rows] = drawn.kind
         self.compiled[rows] = drawn.compiled
@@ -185,22 +228,28 @@ class SelfPlayVecEnv(VecEnv):
         self.seconds["env"] += time.perf_counter() - start
 
     def _book(self, rows: Rows) -> None:
-        """Credit what was just paid at ``rows`` to the learner and close the episodes that are over."""
+        """Credit what was just paid at ``rows`` and close the episodes that are over for a seat of the learner."""
         batch, learner = self.batch, self.learner[rows]
-        paid = batch.rewards[rows, learner]
-        self.returns[rows] += paid
-        self._paid[rows] += np.where(self._done[rows], np.float32(0), paid)
+        own = (np.arange(rows.size), learner)
+        inside, paid = self.inside[rows], batch.rewards[rows]
+        self.paid[rows] += np.where(self.ended[rows], np.float32(0), paid)
+        self.returns[rows] += np.where(inside[own], paid[own], np.float32(0))
         self.statistics.add_hands(batch.endings[rows], batch.winners[rows] >> learner & 1, batch.dropper[rows] == learner)
-        over = self._over(rows)
-        if over.any():
-            ended = rows[over]
-            self._done[ended] = True
-            self.statistics.add_episodes(self.returns[ended], self.kinds[ended])
+        out = inside & ~self._plays_on(rows)
+        if out.any():
+            self.ended[rows] |= out
+            self.inside[rows] = inside & ~out
+            closed = rows[out[own]]
+            self.statistics.add_episodes(self.returns[closed], self.kinds[closed])
+
+    def _plays_on(self, rows: Rows) -> NDArray[np.bool_]:
+        """Where, bool[R, N], the match goes on for a seat: it is not over, nor the seat out of it and paid (R36)."""
+        live = self.batch.tables["live"][rows, None] >> np.arange(self.num_players) & 1
+        return np.asarray((live != 0) & (self.batch.seats[rows, None] >= 0))
 
     def _over(self, rows: Rows) -> NDArray[np.bool_]:
-        """Where the episode is over for the learner: the match is, or the learner is out of it and has been paid (R36)."""
-        live = self.batch.tables["live"][rows] >> self.learner[rows] & 1
-        return np.asarray((self.batch.seats[rows] < 0) | (live == 0))
+        """Where the episode is over for every seat of the learner."""
+        return np.asarray(~self.inside[rows].any(axis=1))
 
 
 def _same_shape(name: str, given: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:

@@ -58,7 +58,10 @@ class Trainer:
 
     def build(self) -> None:
         """Make the tables and the learner."""
-        self.env = SelfPlayVecEnv(self.rules, self.num_players, self.config.ppo.num_tables, self.pool, self.config.seed)
+        ppo = self.config.ppo
+        self.env = SelfPlayVecEnv(
+            self.rules, self.num_players, ppo.num_tables, self.pool, self.config.seed, all_seats=ppo.all_seats
+        )
         self.model = TonkPPO(self.config, self.env, self.share_used)
 
     def close(self) -> None:

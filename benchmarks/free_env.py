@@ -18,16 +18,28 @@ class FreeVecEnv(VecEnv):
 
     def __init__(self, source: SelfPlayVecEnv, steps: int = RECORDED) -> None:
         first = source.reset()
-        tables = source.num_envs
-        self.observations: NDArray[np.int8] = np.zeros((steps, *first.shape), np.int8)
-        self.masks: NDArray[np.int8] = np.zeros((steps, *source.action_masks().shape), np.int8)
-        self.rewards, self.dones = np.zeros((steps, tables), np.float32), np.zeros((steps, tables), bool)
-        self.at, self._infos = 0, [{} for _ in range(tables)]  # type: ignore[var-annotated]
+        tables, self.num_players = source.num_envs, source.num_players
+        kept: dict[str, list[NDArray[Any]]] = {name: [] for name in ("seen", "masks", "hidden", "on_turn", "rewards", "dones")}
+        paid: list[NDArray[np.float32]] = []
+        ended: list[NDArray[np.bool_]] = []
         seen: Any = first
-        for step in range(steps):
-            self.observations[step], self.masks[step] = seen, source.action_masks()
-            seen, self.rewards[step], self.dones[step], _ = source.step(source.batch.choose_random())
+        for _ in range(steps):
+            before = (seen, source.action_masks().copy(), source.hidden_hands(), source.seats.copy())
+            seen, rewards, dones, _ = source.step(source.batch.choose_random())
+            for name, values in zip(kept, (*before, rewards, dones), strict=True):
+                kept[name].append(values)
+            paid.append(source.paid.copy())
+            ended.append(source.ended.copy())
+        self.observations, self.masks, self.hidden, self.on_turn, self.rewards, self.dones = map(np.stack, kept.values())
+        self._paid, self._ended = np.stack(paid), np.stack(ended)
+        self.paid, self.ended = self._paid[0], self._ended[0]
+        self.at, self._infos = 0, [{} for _ in range(tables)]  # type: ignore[var-annotated]
         super().__init__(tables, source.observation_space, source.action_space)
+
+    @property
+    def seats(self) -> NDArray[np.int8]:
+        """The seats that belong to the observations last handed out."""
+        return np.asarray(self.on_turn[self.at])
 
     def reset(self) -> NDArray[np.int8]:
         """The first recorded observations."""
@@ -40,7 +52,16 @@ class FreeVecEnv(VecEnv):
     def step_wait(self) -> Any:
         """The next recorded step."""
         at, self.at = self.at, (self.at + 1) % len(self.observations)
+        self.paid, self.ended = self._paid[at], self._ended[at]
         return self.observations[self.at], self.rewards[at], self.dones[at], self._infos
+
+    def hidden_hands(self) -> NDArray[np.int8]:
+        """The others' cards that belong to the observations last handed out."""
+        return np.asarray(self.hidden[self.at])
+
+    def advice(self, kind: int, param: int) -> NDArray[np.int64]:
+        """The first legal action: some teacher that costs nothing."""
+        return np.asarray(self.masks[self.at].argmax(axis=1))
 
     def action_masks(self) -> NDArray[np.int8]:
         """The masks that belong to the observations last handed out."""

@@ -33,7 +33,10 @@ class Learner:
         self.pool = OpponentPool(config.opponents, config.seed)
         self.frames = config.decisions_per_iteration
         self.clocks, self.iteration = Clocks(), 0
-        played = SelfPlayVecEnv(config.game.rule_set(), config.game.num_players, config.ppo.num_tables, self.pool, config.seed)
+        game, ppo = config.game, config.ppo
+        played = SelfPlayVecEnv(
+            game.rule_set(), game.num_players, ppo.num_tables, self.pool, config.seed, all_seats=ppo.all_seats
+        )
         learner = TonkPPO(config, played, lambda step: 0.0)
         self.pool.renew(frozen_copy(learner.policy), 0, ())
         self.selfplay = None if free else played

@@ -124,37 +124,6 @@ def test_an_empty_mask_and_a_broken_network_are_errors(root: Path, tmp_path: Pat
         trainer.model.policy(observations, action_masks=trainer.env.action_masks())
 
 
-def test_the_buffer_holds_what_happened_and_gives_it_once(root: Path, tmp_path: Path) -> None:
-    trainer = trainer_for(config_of(root, "budget.decisions=512"), tmp_path / "run")
-    trainer.run()
-    buffer = trainer.model.rollout_buffer
-    size = buffer.buffer_size * buffer.n_envs
-    parts = list(buffer.get(100))
-    assert sum(len(part.actions) for part in parts) == size
-    assert max(len(part.actions) for part in parts) - min(len(part.actions) for part in parts) <= 1
-    for part in parts:
-        assert part.action_masks.dtype == torch.int8
-        assert bool(part.action_masks.gather(1, part.actions.long()).all())
-    returned = np.sort(np.concatenate([part.returns.numpy() for part in parts]))
-    np.testing.assert_array_equal(returned, np.sort(buffer.returns.ravel()))
-
-
-def test_advantages_equal_a_plain_loop(root: Path, tmp_path: Path) -> None:
-    trainer = trainer_for(config_of(root, "budget.decisions=512", "ppo.gae_lambda=0.9"), tmp_path / "run")
-    trainer.run()
-    buffer, model = trainer.model.rollout_buffer, trainer.model
-    last = buffer.advantages[-1] + buffer.values[-1] - buffer.rewards[-1]  # bootstrapped value, 0 where the episode ended
-    for table in range(buffer.n_envs):
-        advantage, after, ended = 0.0, float(last[table]), False
-        for step in reversed(range(buffer.buffer_size)):
-            if step < buffer.buffer_size - 1:
-                ended = bool(buffer.episode_starts[step + 1, table])
-                after = 0.0 if ended else float(buffer.values[step + 1, table])
-            delta = buffer.rewards[step, table] + model.gamma * after - buffer.values[step, table]
-            advantage = delta + (0.0 if ended else model.gamma * model.gae_lambda * advantage)
-            assert buffer.advantages[step, table] == pytest.approx(advantage, abs=1e-4)
-
-
 def test_schedules_follow_the_budget(root: Path, tmp_path: Path) -> None:
     config = config_of(root, "ppo.learning_rate=0.01", "ppo.entropy=0.2", "ppo.entropy_end=0.1", "evaluation.every=100")
     trainer = trainer_for(config, tmp_path / "run")

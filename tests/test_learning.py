@@ -1,0 +1,251 @@
+"""Checks the learner's arithmetic: every seat's own returns, heads that only training has, the teacher, what stays hidden."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+from agents.config import TrainConfig, load_config
+from agents.network import frozen_copy
+from agents.rollout import RolloutBuffer
+from agents.sampling import legal_actions
+from agents.trainer import Trainer
+from tonk_env.kernels.players import EXPERT
+
+ALL = (
+    "ppo.all_seats=true", "network.oracle_head=[16]", "ppo.belief_coef=0.2", "opponents.current=1",
+    "teacher.agent=expert", "teacher.until=0.3", "teacher.weight=0.1",
+)  # fmt: skip
+Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
+
+
+def trainer_of(root: Path, folder: Path, *overrides: str) -> Trainer:
+    folder.mkdir(parents=True, exist_ok=True)
+    return Trainer(load_config(root / "configs" / "smoke.yaml", overrides), folder, Console(quiet=True))
+
+
+def config_of(root: Path, *overrides: str) -> TrainConfig:
+    return load_config(root / "configs" / "smoke.yaml", overrides)
+
+
+def filled(root: Path, folder: Path, *overrides: str) -> tuple[Trainer, RolloutBuffer]:
+    """A trainer after its only iteration, with what it learned from."""
+    brief = ("budget.decisions=512", "evaluation.deals=2", "evaluation.final_deals=2", "evaluation.opponents=[greedy]")
+    trainer = trainer_of(root, folder, *brief, "ppo.gae_lambda=0.9", *overrides)
+    trainer.run()
+    return trainer, trainer.model.rollout_buffer
+
+
+# -- returns --------------------------------------------------------------------------------------------------------
+
+
+def plainly(buffer: RolloutBuffer, table: int, seat: int, last: float | None) -> list[tuple[int, float]]:
+    """Advantages of one seat's decisions at one table by the definition; ``last`` is its value if it is on turn at the end."""
+    found: list[tuple[int, float]] = []
+    after: tuple[float, float] | None = None if last is None else (last, 0.0)  # value and advantage of the next decision
+    paid = 0.0
+    for step in reversed(range(buffer.buffer_size)):
+        if buffer.ended[step, table, seat]:
+            after, paid = (0.0, 0.0), 0.0
+        paid += float(buffer.paid[step, table, seat])
+        if buffer.seats[step, table] != seat:
+            continue
+        value = float(buffer.values[step, table])
+        advantage = 0.0
+        if after is not None:
+            advantage = paid + after[0] - value + buffer.gae_lambda * after[1]
+            found.append((step, advantage))
+        after, paid = (value, advantage), 0.0
+    return found
+
+
+@pytest.mark.parametrize(
+    "overrides", [(), ("ppo.all_seats=true",), ALL, ("ppo.all_seats=true", "game.num_players=4", "opponents.current=0.5")]
+)
+def test_advantages_follow_their_own_seat(root: Path, tmp_path: Path, overrides: tuple[str, ...]) -> None:
+    trainer, buffer = filled(root, tmp_path / "run", *overrides)
+    learned = 0
+    for table in range(buffer.n_envs):
+        on_turn = int(trainer.env.seats[table])
+        for seat in range(trainer.num_players):
+            steps = [step for step in range(buffer.buffer_size) if buffer.seats[step, table] == seat]
+            last = None
+            if seat == on_turn and steps:
+                step = steps[-1]  # the weights have moved since, so the value that came last is found from the advantage
+                ended = buffer.ended[step:, table, seat].any()
+                since = float(buffer.paid[step:, table, seat].sum())
+                last = 0.0 if ended else float(buffer.advantages[step, table] + buffer.values[step, table]) - since
+            for step, advantage in plainly(buffer, table, seat, last):
+                assert buffer.known[step, table]
+                assert buffer.advantages[step, table] == pytest.approx(advantage, abs=1e-4)
+                learned += 1
+    assert learned == buffer.known.sum()
+
+
+def test_without_bootstrapping_a_seat_gets_what_its_episode_pays(root: Path, tmp_path: Path) -> None:
+    """With lambda 1 a return is the sum of what the seat was paid from the decision to the end of its hand."""
+    _, buffer = filled(root, tmp_path / "run", "ppo.all_seats=true", "opponents.current=1", "ppo.gae_lambda=1")
+    checked = 0
+    for table in range(buffer.n_envs):
+        for step in range(buffer.buffer_size):
+            seat = buffer.seats[step, table]
+            ends = np.flatnonzero(buffer.ended[step:, table, seat])
+            if len(ends):
+                paid = buffer.paid[step : step + ends[0] + 1, table, seat].sum()
+                assert buffer.returns[step, table] == pytest.approx(paid, abs=1e-4)
+                checked += 1
+    assert checked > 300
+
+
+def test_both_seats_of_a_table_are_learned_from_and_pay_each_other(root: Path, tmp_path: Path) -> None:
+    trainer, buffer = filled(
+        root, tmp_path / "run", "ppo.all_seats=true", "opponents.current=1", "opponents.snapshots=0", "opponents.baselines={}"
+    )
+    assert trainer.env.learning.all()
+    assert 0.3 < (buffer.seats == 0).mean() < 0.7
+    np.testing.assert_allclose(buffer.paid.sum(axis=2), 0, atol=1e-5)
+    assert buffer.paid.any()
+    assert buffer.known.mean() > 0.9
+
+
+def test_seats_of_others_are_never_learned_from(root: Path, tmp_path: Path) -> None:
+    trainer = trainer_of(root, tmp_path / "run", "ppo.all_seats=true", "opponents.current=0.3", "game.num_players=3")
+    env = trainer.env
+    env.reset()
+    for _ in range(60):
+        here = (np.arange(env.num_envs), env.seats)
+        assert env.learning[here].all()
+        assert (env.members[env.learning] == -1).all()
+        assert (env.compiled[env.learning] == -1).all()
+        assert env.learning[np.arange(env.num_envs), env.learner].all()
+        env.step(env.batch.choose_random())
+    assert not env.learning.all()
+
+
+def test_minibatches_give_every_known_decision_once(root: Path, tmp_path: Path) -> None:
+    _, buffer = filled(root, tmp_path / "run", *ALL)
+    parts = list(buffer.minibatches(100))
+    sizes = [len(part.actions) for part in parts]
+    assert sum(sizes) == buffer.known.sum()
+    assert max(sizes) - min(sizes) <= 1
+    for part in parts:
+        assert bool((part.legal == part.actions[:, None]).any(dim=1).all())
+        assert bool((part.legal == part.advice[:, None]).any(dim=1).all())
+        assert part.observations.dtype == part.hidden.dtype == torch.int8
+    returned = np.sort(np.concatenate([part.returns.numpy() for part in parts]))
+    np.testing.assert_array_equal(returned, np.sort(buffer.returns[buffer.known]))
+
+
+def test_legal_actions_are_those_of_the_mask() -> None:
+    masks = (np.random.default_rng(0).random((50, 90)) < 0.1).astype(np.int8)
+    masks[:, 7] = 1
+    for mask, row in zip(masks, legal_actions(masks), strict=True):
+        np.testing.assert_array_equal(row[row >= 0], np.flatnonzero(mask))
+        assert (row[mask.sum() :] == -1).all()
+    with pytest.raises(ValueError, match="allows no action"):
+        legal_actions(np.zeros((2, 5), np.int8))
+
+
+# -- what only training sees ----------------------------------------------------------------------------------------
+
+
+def test_hidden_hands_are_those_of_the_others_from_the_left(root: Path, tmp_path: Path) -> None:
+    env = trainer_of(root, tmp_path / "run", "game.num_players=3").env
+    env.reset()
+    bits = env.hidden_hands().reshape(env.num_envs, 2, 64)
+    for table in range(env.num_envs):
+        for place in range(2):
+            seat = (int(env.seats[table]) + 1 + place) % 3
+            held = sum(1 << int(bit) for bit in np.flatnonzero(bits[table, place]))
+            assert held == int(env.batch.tables["hand"][table, seat])
+
+
+def test_the_player_is_the_same_whatever_the_others_hold(root: Path, tmp_path: Path) -> None:
+    """Hidden cards move the second critic and nothing else, and are not in what plays."""
+    trainer, buffer = filled(root, tmp_path / "run", *ALL)
+    policy = trainer.model.policy
+    part = next(buffer.minibatches(64))
+    with torch.no_grad():
+        said = policy.judge(part.observations, part.legal, part.hidden, part.actions, part.advice)
+        other = policy.judge(part.observations, part.legal, 1 - part.hidden, part.actions, part.advice)
+    for name in ("log_probs", "advised", "entropy", "values", "belief"):
+        torch.testing.assert_close(getattr(said, name), getattr(other, name))
+    assert said.oracle is not None
+    assert other.oracle is not None
+    assert not torch.allclose(said.oracle, other.oracle)
+    names = set(frozen_copy(policy).state_dict())
+    assert not [name for name in names if "oracle" in name or "belief" in name]
+    assert names == set(frozen_copy(trainer_of(root, tmp_path / "plain").model.policy).state_dict())
+
+
+def test_the_second_critic_sees_more(root: Path, tmp_path: Path) -> None:
+    """On the same rollouts, hands in sight foresee returns better than hands out of sight."""
+    overrides = ("budget.decisions=20480", "ppo.learning_rate=0.003", "ppo.num_tables=128", "ppo.epochs=4")
+    trainer = trainer_of(root, tmp_path / "run", *overrides, "network.oracle_head=[64]", "network.torso=[64]")
+    trainer.run()
+    buffer, policy = trainer.model.rollout_buffer, trainer.model.policy
+    part = next(buffer.minibatches(10_000))
+    with torch.no_grad():
+        said = policy.judge(part.observations, part.legal, part.hidden, part.actions, part.advice)
+    assert said.oracle is not None
+    assert (said.oracle - part.returns).pow(2).mean() < 0.95 * (said.values - part.returns).pow(2).mean()
+
+
+def test_a_teacher_is_learned_quickly(root: Path, tmp_path: Path) -> None:
+    """Advice is what the compiled player would do, and by imitation alone the policy comes to agree with it."""
+    shared = ("budget.decisions=12288", "ppo.learning_rate=0.003", "network.torso=[64]", "evaluation.every=1000")
+    agreed = {}
+    for name, teacher in (("taught", ("teacher.agent=expert", "teacher.until=0.95")), ("alone", ())):
+        trainer = trainer_of(root, tmp_path / name, *shared, *teacher)
+        trainer.run(stop_after=20)
+        assert trainer.model.imitating == (name == "taught")
+        env = trainer.env
+        advice = env.advice(EXPERT, 0)
+        masks = env.action_masks()
+        assert masks[np.arange(env.num_envs), advice].all()
+        logits = np.where(masks == 1, trainer.network().logits(env.batch.observations), -np.inf)
+        agreed[name] = (logits.argmax(axis=1) == advice).mean()
+    assert agreed["taught"] > agreed["alone"] + 0.15
+
+
+def test_the_teacher_has_its_time_and_then_fades(root: Path, tmp_path: Path) -> None:
+    """2,048 decisions in four iterations: imitation in the first two, an anchor of falling weight after."""
+    settings = ("teacher.agent=drop:20", "teacher.until=0.5", "teacher.weight=0.4", "teacher.learning_rate=0.01")
+    trainer = trainer_of(root, tmp_path / "run", *settings, "ppo.learning_rate=0.004", "ppo.entropy=0.2", "ppo.entropy_end=0")
+    model = trainer.model
+    seen = []
+    for step in (0, 512, 1024, 1536, 2048):
+        model._update_current_progress_remaining(step, 0)
+        rate = model.lr_schedule(model._current_progress_remaining)
+        seen.append((model.imitating, *(round(value, 6) for value in (model.teacher_weight, rate, model.ent_coef))))
+    assert seen == [
+        (True, 1.0, 0.01, 0.2), (True, 1.0, 0.007, 0.2), (False, 0.4, 0.004, 0.2), (False, 0.2, 0.002, 0.1), (False, 0, 0, 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("agent", ["random", "search:10", "cfr:x.npz", "nobody"])
+def test_who_cannot_teach_is_refused(root: Path, agent: str) -> None:
+    with pytest.raises(ValueError, match=r"teacher\.agent"):
+        config_of(root, f"teacher.agent={agent}")
+
+
+@pytest.mark.parametrize(
+    "key", ["network.oracle_head=[8]", "ppo.belief_coef=0.1", "ppo.all_seats=true", "teacher.agent=expert"]
+)
+def test_a_cluster_refuses_what_it_does_not_offer(root: Path, key: str) -> None:
+    with pytest.raises(ValueError, match=rf"{key.partition('=')[0]} is not offered with cluster\.workers"):
+        config_of(root, key, "cluster.workers=2")
+
+
+def test_a_run_with_everything_resumes_exactly(root: Path, tmp_path: Path) -> None:
+    whole, broken = (trainer_of(root, tmp_path / name, *ALL, "threads=1") for name in ("whole", "broken"))
+    whole.run()
+    broken.run(stop_after=2)
+    again = trainer_of(root, tmp_path / "broken", *ALL, "threads=1")
+    again.restore()
+    again.run()
+    for one, other in zip(whole.model.policy.parameters(), again.model.policy.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
