@@ -41,6 +41,20 @@ class Champion:
         """Whether it plays its likeliest action unless it is told otherwise: it plays as it was measured."""
         return bool(self.card.get("provenance", {}).get("play") == "greedy")
 
+    @property
+    def decisions(self) -> str:
+        """Decisions that it was trained on, in digits; a dash where the card does not say."""
+        decisions = self.card.get("provenance", {}).get("decisions")
+        return "–" if decisions is None else f"{decisions:,}"
+
+    @property
+    def payoffs(self) -> list[str]:
+        """What it was measured to earn, such as ``drop:20 +0.057 ± 0.010``, an opponent each, as the card says."""
+        return [
+            f"{opponent} {one['mean']:+.3f} ± {(one['high'] - one['low']) / 2:.3f}"
+            for opponent, one in self.card.get("strength", {}).get("payoffs", {}).items()
+        ]
+
     def agent(self, seed: int, mode: str, name: str) -> OnnxAgent:
         """Return the player for the game on its card; ``mode`` is ``greedy``, ``sample``, or empty for the card's own."""
         greedy = mode == "greedy" if mode else self.greedy

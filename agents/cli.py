@@ -275,6 +275,14 @@ def info(
 
 
 @app.command()
+def champions() -> None:
+    """List the trained opponents that come with the project; `champion` plays as the one of the game."""
+    from agents.cli_models import print_champions
+
+    print_champions()
+
+
+@app.command()
 def play(
     specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Opponents, your left first.")] = None,
     rules: Preset = None,
