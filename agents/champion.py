@@ -76,7 +76,7 @@ def make_champion(rules: RuleSet, num_players: int, seed: int = 0, mode: str = "
         return one.agent(seed, mode, name)
     hands = _same_hands(rules, num_players)
     if not hands:
-        raise AgentSpecError(_none_for(rules, num_players))
+        raise AgentSpecError(_none_for(rules, num_players, name))
     return HandByHand({n: one.agent(seed, mode, name) for n, one in hands.items()}, rules, num_players, name, seed)
 
 
@@ -85,7 +85,7 @@ def champion_files(rules: RuleSet, num_players: int) -> list[Path]:
     one = _same_game(rules, num_players)
     found = [one] if one is not None else list(_same_hands(rules, num_players).values())
     if not found:
-        raise AgentSpecError(_none_for(rules, num_players))
+        raise AgentSpecError(_none_for(rules, num_players, "champion"))
     return [one.path for one in found]
 
 
@@ -122,7 +122,7 @@ def _read(path: Path, size: int, changed: int) -> Champion:
     return Champion(path, card, card_rules(card, str(path)), int(card["num_players"]), size)
 
 
-def _none_for(rules: RuleSet, num_players: int) -> str:
+def _none_for(rules: RuleSet, num_players: int, name: str) -> str:
     """Say that nobody plays this game, who comes nearest, and how to train one."""
     known = champions()
     there = f"there are {', '.join(one.name for one in known)}" if known else "none come with this installation"
@@ -130,7 +130,7 @@ def _none_for(rules: RuleSet, num_players: int) -> str:
     game = rules.replace(match="hands", hands=1).to_dict()
     options = f" 'game.options={json.dumps(game['set'])}'"
     return (
-        f"there is no champion for {rules_title(rules)} with {num_players} players: {there}{near}; train one with "
+        f"agent {name!r}: there is none for {rules_title(rules)} with {num_players} players: {there}{near}; train one with "
         f"`python train.py configs/champions/champion.yaml game.rules={game['preset']}{options} "
         f"game.num_players={num_players}` and name its run folder, or take another player such as expert"
     )

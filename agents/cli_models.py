@@ -76,12 +76,13 @@ def print_champions() -> None:
         console().print("no champions come with this installation; `make champion CHAMPION=points-2` trains one", markup=False)
         return
     grid = Grid(title="Champions", title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for heading in ("champion", "game", "players", "size", "decisions", "plays", "payoff against"):
-        grid.add_column(heading, overflow="fold", justify="right" if heading in ("players", "size", "decisions") else "left")
+    for heading in ("champion", "game", "seats", "size", "decisions", "payoff against"):
+        justify = "right" if heading in ("seats", "size", "decisions") else "left"
+        grid.add_column(heading, overflow="fold", justify=justify, no_wrap=heading != "game")
     for one in known:
         grid.add_row(
             one.name, rules_title(one.rules), str(one.num_players), f"{one.size / 1000:,.0f} kB", one.decisions,
-            "likeliest" if one.greedy else "draws", Text("\n".join(one.payoffs) or "not measured"),
+            Text("\n".join(one.payoffs) or "not measured"),
         )  # fmt: skip
     screen = console()
     screen.print(grid)

@@ -14,7 +14,7 @@ OPPONENT_FILE, RUN_FILE = "opponent.onnx", "config.yaml"  # of a run folder
 MAX_DROP = 200
 MAX_SEARCH = 100_000  # deals or milliseconds a decision
 FORMS = (
-    "random, greedy, expert, champion, drop:N (say drop:27), search:N (say search:256 or search:50ms), a run folder, "
+    "random, greedy, expert, drop:N (say drop:27), search:N (say search:256 or search:50ms), champion, a run folder, "
     "a file that ends in .onnx, or cfr:FILE.npz"
 )
 BASELINES = ("random", "greedy", "expert", "champion", "drop", "search")  # by the word before a colon
@@ -87,7 +87,8 @@ def parse_spec(spec: str) -> AgentSpec:
         raise AgentSpecError(f"agent {spec!r}: after @ stands {mode!r}, but only @sample and @greedy are known")
     parsed = _parse_baseline(text) or _parse_path(text, spec)
     if at and parsed.kind not in ("onnx", "champion"):
-        raise AgentSpecError(f"agent {spec!r}: @{mode} is for trained policies; {text!r} always plays the same way")
+        trained = "exported policies and champions"
+        raise AgentSpecError(f"agent {spec!r}: @{mode} is for {trained}; {text!r} always plays the same way")
     return replace(parsed, text=spec, mode=mode) if at else parsed
 
 
