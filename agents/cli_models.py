@@ -77,8 +77,8 @@ def print_champions() -> None:
         return
     grid = Grid(title="Champions", title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for heading in ("champion", "game", "seats", "size", "decisions", "payoff against"):
-        justify = "right" if heading in ("seats", "size", "decisions") else "left"
-        grid.add_column(heading, overflow="fold", justify=justify, no_wrap=heading != "game")
+        number = heading in ("seats", "size", "decisions")
+        grid.add_column(heading, overflow="fold", justify="right" if number else "left", no_wrap=heading != "game")
     for one in known:
         grid.add_row(
             one.name, rules_title(one.rules), str(one.num_players), f"{one.size / 1000:,.0f} kB", one.decisions,

@@ -282,7 +282,7 @@ def champions() -> str:
         source = one.card.get("provenance", {})
         payoffs = [f"`{name}` {payoff}" for name, _, payoff in (text.partition(" ") for text in one.payoffs)]
         rows.append(
-            (f"`{one.name}`", rules_title(one.rules), one.num_players, f"{one.size / 1000:,.0f} kB", one.decisions,
+            (f"`{one.name}`", f"`{rules_title(one.rules)}`", one.num_players, f"{one.size / 1000:,.0f} kB", one.decisions,
              source.get("seed", "–"), source.get("commit") or "–", "<br>".join(payoffs))
         )  # fmt: skip
     head = ("champion", "game", "players", "size", "decisions", "seed", "commit", "payoff against")

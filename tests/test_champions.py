@@ -149,6 +149,16 @@ def test_a_damaged_file_is_named(ship: Ship) -> None:
         make_agent("champion", HANDS, 2)
 
 
+def test_who_cannot_be_measured_against_is_refused_before_training(root: Path, ship: Ship, tmp_path: Path) -> None:
+    from agents.training import train
+
+    ship(HANDS, 3)
+    config = load_config(root / "configs" / "smoke.yaml", ["evaluation.opponents=[greedy, champion]"])
+    with pytest.raises(AgentSpecError, match="points-3, differs: it is for 3 players"):
+        train(config, "smoke", "one", tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
+
+
 def test_it_is_no_partner_in_training(root: Path) -> None:
     with pytest.raises(ValueError, match="only random, greedy, expert and drop:N"):
         load_config(root / "configs" / "smoke.yaml", ["opponents.baselines={champion: 0.1}"])
@@ -443,6 +453,15 @@ def test_every_champion_has_its_recipe(root: Path, name: str) -> None:
     assert {spec for spec in config.opponents.baselines if spec != "greedy"} <= set(config.evaluation.opponents)
     drops = {int(spec[5:]) for spec in config.evaluation.opponents if spec.startswith("drop:")}
     assert drops <= set(config.evaluation.drop_range)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_recipe_s_network_fits_into_a_file(root: Path, tmp_path: Path, name: str) -> None:
+    config = load_config(root / "configs" / "champions" / f"{name}.yaml")
+    rules, players = config.game.rule_set(), config.game.num_players
+    network = new_network(config.network, ObservationLayout(rules, players).size, num_actions(rules))
+    path = export_policy(network, tmp_path / "x.onnx", make_card(rules, players, {}))
+    assert path.stat().st_size < MAX_BYTES - 60_000  # the log and the configuration come on top
 
 
 def test_every_recipe_is_that_of_a_champion(root: Path) -> None:

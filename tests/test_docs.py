@@ -23,7 +23,10 @@ sys.path.insert(0, str(ROOT / "docs"))
 import build_tables  # noqa: E402 (it lies beside the pages that it writes)
 import worked  # noqa: E402
 
-PAGES = [*build_tables.PAGES, ROOT / "CONTRIBUTING.md", ROOT / "runs" / "README.md"]
+PAGES = [
+    *build_tables.PAGES,
+    *(ROOT / page for page in ("CONTRIBUTING.md", "runs/README.md", "agents/champions/README.md")),
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CLAUSE = re.compile(r"^- \*\*R(\d+) .*?(?=^- \*\*R|^#|^These apply|^One of R30)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
