@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 CONFIG ?= configs/quick.yaml
+CHAMPION ?= points-2
 WORKERS ?= 2
 
 VENV := .venv
@@ -25,7 +26,7 @@ FRAMEWORKS ?= $(patsubst requirements/%.txt,%,$(wildcard requirements/*.txt))
 FRAMEWORK_TESTS := $(addprefix test-,$(FRAMEWORKS))
 
 .DEFAULT_GOAL := help
-.PHONY: help install train test test-interpreted test-frameworks test-matrix check bench bench-training bench-peers fuzz clean
+.PHONY: help install train champion test test-interpreted test-frameworks test-matrix check bench bench-training bench-peers fuzz clean
 .PHONY: $(FRAMEWORK_TESTS)
 
 help: ## Show this list
@@ -47,6 +48,9 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 train: $(INSTALLED) ## Train by self-play, evaluate and export (CONFIG=configs/quick.yaml)
 	$(PY) train.py $(CONFIG)
+
+champion: $(INSTALLED) ## Train a champion anew by its recipe in configs/champions (CHAMPION=points-2)
+	$(PY) train.py configs/champions/$(CHAMPION).yaml
 
 test: test-interpreted ## Run all tests, the rule tests also with the kernels uncompiled
 	$(PY) -m tonk_env.warmup

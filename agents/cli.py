@@ -18,7 +18,7 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 ClickException: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
-AGENTS = "Agents: random, greedy, expert, drop:N, search:N, a run folder, FILE.onnx."
+AGENTS = "Agents: random, greedy, expert, champion, drop:N, search:N, a run folder, FILE.onnx."
 Specs = Annotated[list[str], typer.Argument(metavar="SPEC...", help=AGENTS)]
 Preset = Annotated[
     str | None,
@@ -272,6 +272,14 @@ def info(
     from agents.cli_models import print_card
 
     print_card(file, as_json=json)
+
+
+@app.command()
+def champions() -> None:
+    """List the trained opponents that come with the project; `champion` plays as the one of the game."""
+    from agents.cli_models import print_champions
+
+    print_champions()
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`tonk export` and `tonk info`: opponents as files, and what their cards say."""
+"""`tonk export`, `tonk info` and `tonk champions`: opponents as files, and what their cards say."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.table import Table as Grid
 from rich.text import Text
 
 from agents.cli_options import check_output, console
+from agents.wording import counted, rules_title
 
+FOLDER_WORDS = "agents/champions"
 CARD_ORDER = ("rules", "num_players", "strength", "provenance")  # what people ask first
 
 
@@ -41,11 +44,49 @@ def print_card(file: Path, as_json: bool) -> None:
     grid = Grid(title=Text(f"{file} ({len(data):,} bytes)"), title_justify="left", show_header=False)
     grid.add_column("entry", overflow="fold")
     grid.add_column("value", overflow="fold")
-    card.get("provenance", {}).pop("config", None)
+    provenance = card.get("provenance", {})
+    provenance.pop("config", None)
+    if provenance.get("log"):
+        provenance["log"] = _log_words(provenance["log"])
     for entry, value in entries({key: card[key] for key in CARD_ORDER if key in card} | card):
         grid.add_row(Text(entry), Text(value))
-    grid.caption = "`--json` prints the configuration it was trained with too"
+    grid.caption = "`--json` prints the configuration it was trained with and the whole log too"
     console().print(grid)
+
+
+def _log_words(log: list[Mapping[str, Any]]) -> str:
+    """Return a run's evaluations in a line: how many there are, and the first, the best and the last score.
+
+    A card is its maker's claim: lines in another form are only counted.
+    """
+    try:
+        best = max(log, key=lambda line: float(line["score"]))
+        words = [f"{line['score']:+.3f} at {line['decisions']:,}" for line in (log[0], best, log[-1])]
+    except (KeyError, TypeError, ValueError):
+        return counted(len(log), "line")
+    return f"{counted(len(log), 'evaluation')}; score {words[0]} decisions, best {words[1]}, last {words[2]}"
+
+
+def print_champions() -> None:
+    """Print the trained opponents that come with the project: game, players, size, training, measured strength."""
+    from agents.champion import champions
+
+    known = champions()
+    if not known:
+        console().print("no champions come with this installation; `make champion CHAMPION=points-2` trains one", markup=False)
+        return
+    grid = Grid(title="Champions", title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for heading in ("champion", "game", "seats", "size", "decisions", "payoff against"):
+        number = heading in ("seats", "size", "decisions")
+        grid.add_column(heading, overflow="fold", justify="right" if number else "left", no_wrap=heading != "game")
+    for one in known:
+        grid.add_row(
+            one.name, rules_title(one.rules), str(one.num_players), f"{one.size / 1000:,.0f} kB", one.decisions,
+            Text("\n".join(one.payoffs) or "not measured"),
+        )  # fmt: skip
+    screen = console()
+    screen.print(grid)
+    screen.print(f"name `champion` plays them, by rules and players; `tonk info FILE` tells all about one in {FOLDER_WORDS}")
 
 
 def entries(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

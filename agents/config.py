@@ -18,6 +18,7 @@ from tonk_env.rules import RuleSet, RuleSetError, make_rules
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 EVALUATION_SEEDS = 3  # seeds that evaluations use, from evaluation.seed on
+EXTENDS = "extends"  # key of a file, not of a configuration: the file that it lies on top of
 Width = Annotated[int, Field(ge=1, le=8192)]
 
 
@@ -291,7 +292,8 @@ class TrainConfig(Section):
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
     """Return the configuration in a YAML file with ``key.subkey=value`` texts on top.
 
-    Raises ``ConfigError`` for a file that cannot be read, an unknown key (with the nearest known one) and a bad value.
+    A file with the key ``extends`` lies on top of the one that it names, see ``read_yaml``. Raises ``ConfigError`` for a
+    file that cannot be read, an unknown key (with the nearest known one) and a bad value.
     """
     return parse_config(read_yaml(Path(path)), overrides, str(path))
 
@@ -328,7 +330,47 @@ def describe_config() -> list[tuple[str, Any, str]]:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file. Raises ``ConfigError``."""
+    """Return the settings in a YAML file, on top of those of the file that its key ``extends`` names, if it has one.
+
+    That name is relative to the file. Sections are merged key by key; any other value, lists and free maps such as
+    ``opponents.baselines`` included, takes the place of the one below. Raises ``ConfigError``, also where files extend
+    each other in a circle.
+    """
+    return _read_layers(path, ())
+
+
+def _read_layers(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
+    """Read a file and what it extends; ``above`` are the files that lead here."""
+    data = _deep_copy(_read_mapping(path))
+    if EXTENDS not in data:
+        return dict(data)
+    name = data.pop(EXTENDS)
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigError(f"{path}: key {EXTENDS!r} is {name!r}, but names one other file, as in `{EXTENDS}: selfplay.yaml`")
+    below, chain = path.parent / name, (*above, path)
+    if below.resolve() in (file.resolve() for file in chain):
+        words = " -> ".join(str(file) for file in (*chain, below))
+        raise ConfigError(f"{path}: key {EXTENDS!r} leads back to a file that is being read: {words}")
+    if not below.is_file():
+        raise ConfigError(f"{path}: key {EXTENDS!r} names {name!r}, but there is no file {below}")
+    base = _read_layers(below, chain)
+    for layer, file in ((base, below), (data, path)):  # here each fault still has its file
+        _refuse_unknown(layer, TrainConfig, (), str(file))
+    return _merged(base, data, TrainConfig)
+
+
+def _merged(base: dict[str, Any], top: dict[str, Any], section: type[Section]) -> dict[str, Any]:
+    """Return ``top`` over ``base``, key by key where both hold a section."""
+    merged = dict(base)
+    for key, value in top.items():
+        inner = _section_of(section.model_fields[key].annotation)
+        both = isinstance(value, dict) and isinstance(base.get(key), dict)
+        merged[key] = _merged(base[key], value, inner) if inner is not None and both else value
+    return merged
+
+
+def _read_mapping(path: Path) -> dict[str, Any]:
+    """Return the mapping in one YAML file. Raises ``ConfigError``."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -96,7 +96,7 @@ def play_league(folder: Path, specs: Sequence[str], setting: Setting, progress: 
     agents = list(dict.fromkeys([*(before[1] if before else ()), *specs]))
     if len(agents) < 2:
         raise LeagueError("a league needs at least two agents, as in `tonk league greedy drop:24`")
-    prints = {spec: fingerprint(spec) for spec in agents}
+    prints = {spec: fingerprint(spec, setting) for spec in agents}
     (folder / PAIRS).mkdir(parents=True, exist_ok=True)
     with atomic_writer(folder / STATE) as stream:
         json.dump({"league": LEAGUE_FORMAT, **setting.to_dict(), "agents": agents}, stream, indent=1)
@@ -111,12 +111,17 @@ def play_league(folder: Path, specs: Sequence[str], setting: Setting, progress: 
     return _whole(agents, pairs, setting)
 
 
-def fingerprint(spec: str) -> str:
-    """Return what tells an agent from others: its spec, and what is in its file. Raises ``AgentSpecError``."""
+def fingerprint(spec: str, setting: Setting) -> str:
+    """Return what tells an agent from others: its spec, and what is in its files. Raises ``AgentSpecError``."""
     parsed = parse_spec(spec)
     digest = hashlib.sha256(parsed.text.encode())
-    if parsed.path is not None:
-        digest.update(parsed.path.read_bytes())
+    files = [parsed.path] if parsed.path is not None else []
+    if parsed.kind == "champion":
+        from agents.champion import champion_files
+
+        files = champion_files(setting.rules, setting.num_players)
+    for file in files:
+        digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 

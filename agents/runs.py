@@ -16,9 +16,10 @@ from agents.config import ConfigError, TrainConfig, dump_config, parse_config, r
 from tonk_env.files import atomic_writer
 
 RUNS = Path("runs")
-CONFIG, VERSIONS, EVALUATIONS, OPPONENT, REPORT, BEST = (
+CONFIG, VERSIONS, ORIGIN, EVALUATIONS, OPPONENT, REPORT, BEST = (
     "config.yaml",
     "versions.json",
+    "origin.json",
     "evaluation.jsonl",
     "opponent.onnx",
     "report",
@@ -33,7 +34,7 @@ class RunError(ValueError):
 
 
 def create_run(config: TrainConfig, config_name: str, name: str | None = None, runs: Path = RUNS) -> Path:
-    """Make the folder of a new run, with its configuration and versions in it, and point ``runs/latest`` to it.
+    """Make the folder of a new run, with its configuration, versions and origin in it, and point ``runs/latest`` to it.
 
     Without a name it is ``<preset>__<configuration>__<seed>__<time>``. Raises ``RunError`` if the name is taken or bad.
     """
@@ -48,6 +49,8 @@ def create_run(config: TrainConfig, config_name: str, name: str | None = None, r
     except OSError as error:
         raise RunError(f"cannot make the folder {folder}: {error.strerror or error}") from None
     write_description(folder, config)
+    with atomic_writer(folder / ORIGIN) as stream:
+        json.dump({"commit": _commit(), "date": utc_now()}, stream, indent=2)
     _point_latest(runs, folder)
     return folder
 
@@ -58,6 +61,24 @@ def write_description(folder: Path, config: TrainConfig) -> None:
         stream.write(dump_config(config))
     with atomic_writer(folder / VERSIONS) as stream:
         json.dump(versions(), stream, indent=2)
+
+
+def read_origin(folder: Path) -> dict[str, Any]:
+    """Return what the run was started from: ``commit``, None outside git, with -dirty behind it where files differed.
+
+    Runs of earlier versions have no such file; there it is the commit that went on with the run last.
+    """
+    for name in (ORIGIN, VERSIONS):
+        with suppress(OSError, ValueError):
+            found = json.loads((folder / name).read_text(encoding="utf-8"))
+            if isinstance(found, dict) and "commit" in found:
+                return {"commit": found["commit"]}
+    return {"commit": None}
+
+
+def utc_now() -> str:
+    """Return the time as cards and records have it, such as ``2025-01-31T12:00:00Z``."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def open_run(folder: Path, overrides: list[str] | None = None) -> TrainConfig:

@@ -1,9 +1,9 @@
-"""Turns short names such as ``drop:27``, ``runs/my_run``, ``file.onnx@greedy`` or ``cfr:FILE.npz`` into agents."""
+"""Turns short names such as ``drop:27``, ``champion``, ``runs/my_run``, ``file.onnx@greedy``, ``cfr:FILE.npz`` into agents."""
 
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.base import Agent, AgentSpecError
@@ -14,38 +14,42 @@ OPPONENT_FILE, RUN_FILE = "opponent.onnx", "config.yaml"  # of a run folder
 MAX_DROP = 200
 MAX_SEARCH = 100_000  # deals or milliseconds a decision
 FORMS = (
-    "random, greedy, expert, drop:N (say drop:27), search:N (say search:256 or search:50ms), a run folder, "
+    "random, greedy, expert, drop:N (say drop:27), search:N (say search:256 or search:50ms), champion, a run folder, "
     "a file that ends in .onnx, or cfr:FILE.npz"
 )
+BASELINES = ("random", "greedy", "expert", "champion", "drop", "search")  # by the word before a colon
 MODES = ("sample", "greedy")
 PARTS = ("act", "reset", "seed", "name", "compiled")  # of an agent, see agents.base.Agent
 
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``expert``, ``drop``, ``search``, ``onnx`` or ``cfr``.
+    """A spec taken apart: ``kind`` is ``random``, ``greedy``, ``expert``, ``champion``, ``drop``, ``search``, ``onnx`` or
+    ``cfr``.
 
-    ``param`` is the count of ``drop``, and the deals, or milliseconds if ``timed``, of ``search``.
+    ``param`` is the count of ``drop``, and the deals, or milliseconds if ``timed``, of ``search``. ``mode`` is what stands
+    after @, empty if nothing does.
     """
 
     text: str
     kind: str
     param: int = 0
     path: Path | None = None
-    greedy: bool = False
+    mode: str = ""
     timed: bool = False
 
     @property
     def inside(self) -> bool:
         """Whether the compiled loop plays it."""
-        return self.kind not in ("onnx", "search")
+        return self.kind not in ("onnx", "search", "champion")
 
 
 def make_agent(spec: str | Agent, rules: RuleSet, num_players: int, seed: int = 0) -> Agent:
     """Return the agent that ``spec`` names, for tables of these rules; an agent object is handed back as it is.
 
-    Exported agents draw from their policy unless ``@greedy`` asks for the likeliest action. Raises ``AgentSpecError``
-    for a text that names no agent and for a file, or an object with ``check_game``, that is made for another game.
+    Exported agents draw from their policy unless ``@greedy`` asks for the likeliest action; a champion plays as its card
+    says unless ``@greedy`` or ``@sample`` asks for something else. Raises ``AgentSpecError`` for a text that names no agent,
+    for a file, or an object with ``check_game``, that is made for another game, and for a game without a champion.
     """
     if not isinstance(spec, str):
         missing = [part for part in PARTS if not hasattr(spec, part)]
@@ -61,7 +65,11 @@ def make_agent(spec: str | Agent, rules: RuleSet, num_players: int, seed: int = 
     if parsed.path is not None:
         from agents.onnx_agent import OnnxAgent
 
-        return OnnxAgent(parsed.path, rules, num_players, seed, greedy=parsed.greedy, name=parsed.text)
+        return OnnxAgent(parsed.path, rules, num_players, seed, greedy=parsed.mode == "greedy", name=parsed.text)
+    if parsed.kind == "champion":
+        from agents.champion import make_champion
+
+        return make_champion(rules, num_players, seed, parsed.mode, parsed.text)
     if parsed.kind == "search":
         from agents.search import Search
 
@@ -77,15 +85,16 @@ def parse_spec(spec: str) -> AgentSpec:
     text, at, mode = spec.rpartition("@") if "@" in spec else (spec, "", "")
     if at and mode not in MODES:
         raise AgentSpecError(f"agent {spec!r}: after @ stands {mode!r}, but only @sample and @greedy are known")
-    parsed = _parse_baseline(text) or _parse_path(text, mode == "greedy", spec)
-    if at and parsed.kind != "onnx":
-        raise AgentSpecError(f"agent {spec!r}: @{mode} is for exported policies; {text!r} always plays the same way")
-    return parsed
+    parsed = _parse_baseline(text) or _parse_path(text, spec)
+    if at and parsed.kind not in ("onnx", "champion"):
+        trained = "exported policies and champions"
+        raise AgentSpecError(f"agent {spec!r}: @{mode} is for {trained}; {text!r} always plays the same way")
+    return replace(parsed, text=spec, mode=mode) if at else parsed
 
 
 def _parse_baseline(text: str) -> AgentSpec | None:
     kind, colon, number = text.partition(":")
-    if kind in ("random", "greedy", "expert") and not colon:
+    if kind in ("random", "greedy", "expert", "champion") and not colon:
         return AgentSpec(text, kind)
     if kind == "cfr" and colon:
         if not Path(number).is_file():
@@ -111,16 +120,16 @@ def _parse_search(text: str, number: str) -> AgentSpec:
     return AgentSpec(f"search:{int(number)}{'ms' * timed}", "search", int(number), timed=timed)
 
 
-def _parse_path(text: str, greedy: bool, spec: str) -> AgentSpec:
+def _parse_path(text: str, spec: str) -> AgentSpec:
     path = Path(text)
     if path.suffix == ".onnx":
         if not path.is_file():
             raise AgentSpecError(f"agent {spec!r}: there is no file {path}")
-        return AgentSpec(spec, "onnx", path=path, greedy=greedy)
+        return AgentSpec(spec, "onnx", path=path)
     if text and path.is_dir():
         if not (path / OPPONENT_FILE).is_file():
             raise AgentSpecError(f"agent {spec!r}: {_without_opponent(path)}")
-        return AgentSpec(spec, "onnx", path=path / OPPONENT_FILE, greedy=greedy)
+        return AgentSpec(spec, "onnx", path=path / OPPONENT_FILE)
     if path.is_file():
         raise AgentSpecError(f"agent {spec!r}: {path} is no opponent: those are files that end in .onnx")
     if path.name != text:
@@ -141,6 +150,6 @@ def _nearest(text: str) -> str:
     """Return ``: did you mean …?`` for the nearest baseline or run folder, or nothing."""
     folder = Path(text).parent
     beside = [str(folder / entry.name) for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
-    near = difflib.get_close_matches(text.partition(":")[0], ["random", "greedy", "expert", "drop", "search"], 1, 0.6)
+    near = difflib.get_close_matches(text.partition(":")[0], BASELINES, 1, 0.6)
     near = near or difflib.get_close_matches(text, beside, 1, 0.8)
     return f": did you mean {near[0].replace('drop', 'drop:27').replace('search', 'search:256')!r}?" if near else ""

@@ -12,6 +12,7 @@ from rich.console import Console
 from agents.config import ConfigError, TrainConfig
 from agents.exporting import export_run
 from agents.runs import RUNS, create_run, open_run, write_description
+from agents.specs import make_agent
 from agents.trainer import Trainer
 
 __all__ = ["Trainer", "export_run", "resume", "train"]
@@ -25,8 +26,12 @@ def train(
     console: Console | None = None,
     stop_after: int | None = None,
 ) -> Path:
-    """Train a new run and return its folder. ``stop_after`` iterations it stops as if asked to by Ctrl-C."""
+    """Train a new run and return its folder. ``stop_after`` iterations it stops as if asked to by Ctrl-C.
+
+    Raises ``RunError``, ``ConfigError`` or ``AgentSpecError``, each before anything is written.
+    """
     check_device(config)
+    check_opponents(config)
     trainer_class = trainer_of(config)
     run = create_run(config, config_name, name, runs)
     with closing(trainer_class(config, run, console)) as trainer:
@@ -39,10 +44,11 @@ def resume(
 ) -> Path:
     """Go on with a run where its newest checkpoint stands. Overrides change its configuration for good.
 
-    Raises ``RunError``, ``ConfigError`` or ``CheckpointError``, each before anything is written.
+    Raises ``RunError``, ``ConfigError``, ``AgentSpecError`` or ``CheckpointError``, each before anything is written.
     """
     config = open_run(run, overrides)
     check_device(config)
+    check_opponents(config)
     with closing(trainer_of(config)(config, run, console)) as trainer:
         trainer.restore()
         write_description(run, config)
@@ -66,6 +72,12 @@ def trainer_of(config: TrainConfig) -> type[Trainer]:
 
     connect(config)
     return ClusterTrainer
+
+
+def check_opponents(config: TrainConfig) -> None:
+    """Raise ``AgentSpecError`` for somebody to be measured against who cannot play this game, before training begins."""
+    for spec in config.evaluation.opponents:
+        make_agent(spec, config.game.rule_set(), config.game.num_players)
 
 
 def check_device(config: TrainConfig) -> None:

@@ -16,8 +16,10 @@ from typing import Any
 from framework_table import framework_rows, matrix_rows
 from worked import STORY, STORY_TURNS, WORKED, Worked
 
+from agents.champion import champions as shipped
 from agents.config import TrainConfig, describe_config, load_config
 from agents.metrics import METRICS
+from agents.wording import rules_title
 from tonk_env.actions import FAMILIES, NUM_PLAIN_ACTIONS, num_actions
 from tonk_env.cards import card_name
 from tonk_env.observation import ObservationLayout
@@ -273,6 +275,20 @@ def as_yaml(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def champions() -> str:
+    """The champions that are shipped, from their cards."""
+    rows = []
+    for one in shipped():
+        source = one.card.get("provenance", {})
+        payoffs = [f"`{name}` {payoff}" for name, _, payoff in (text.partition(" ") for text in one.payoffs)]
+        rows.append(
+            (f"`{one.name}`", f"`{rules_title(one.rules)}`", one.num_players, f"{one.size / 1000:,.0f} kB", one.decisions,
+             source.get("seed", "–"), source.get("commit") or "–", "<br>".join(payoffs))
+        )  # fmt: skip
+    head = ("champion", "game", "players", "size", "decisions", "seed", "commit", "payoff against")
+    return grid(head, rows) if rows else "None is shipped yet."
+
+
 def metrics() -> str:
     """Every curve of a run."""
     return grid(("curve", "meaning"), ((f"`{name}`", meaning) for name, meaning in METRICS.items()))
@@ -297,7 +313,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "options": options, "main presets": main_presets, "further presets": further_presets,
     "preset sources": preset_sources, "endings": endings, "phases": phases, "actions": actions, "blocks": blocks,
     "extra blocks": extra_blocks, "sizes": sizes,
-    "training keys": training_keys, "configurations": configurations, "metrics": metrics,
+    "training keys": training_keys, "configurations": configurations, "metrics": metrics, "champions": champions,
     "frameworks": frameworks, "matrix": matrix,
 }  # fmt: skip
 

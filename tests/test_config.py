@@ -121,3 +121,59 @@ def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
     path = tmp_path / "empty.yaml"
     path.write_text("# nothing\n")
     assert load_config(path) == TrainConfig()
+
+
+# -- files that extend others ---------------------------------------------------------------------------------------
+
+
+def written(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(text)
+    return folder / "top.yaml"
+
+
+def test_a_file_lies_on_top_of_the_one_that_it_extends(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    written(tmp_path / "deep", base="seed: 3\nppo: {epochs: 2, clip: 0.3}\ngame: {options: {match: hands, hand_size: 6}}\n")
+    written(tmp_path, middle="extends: deep/base.yaml\nppo: {clip: 0.2}\nopponents: {ring: 4, baselines: {greedy: 0.5}}\n")
+    top = written(
+        tmp_path,
+        top="extends: middle.yaml\nopponents:\n  baselines: {random: 0.1}\ngame: {options: {match: hands}}\n"
+        "evaluation: {drop_range: [9]}\n",
+    )
+    config = load_config(top, ["ppo.epochs=5"])
+    assert (config.seed, config.ppo.epochs, config.ppo.clip, config.opponents.ring) == (3, 5, 0.2, 4)
+    assert config.opponents.baselines == {"random": 0.1}
+    assert config.game.options == {"match": "hands"}
+    assert config.evaluation.drop_range == [9]
+    assert "extends" not in dump_config(config)
+    assert parse_config(yaml.safe_load(dump_config(config))) == config
+
+
+def test_a_configuration_in_memory_extends_nothing() -> None:
+    assert "no key 'extends'" in refusal({"extends": "base.yaml"})
+    assert "no key 'extends'" in refusal({}, "extends=base.yaml")
+
+
+@pytest.mark.parametrize(
+    "files, words",
+    [
+        ({"top": "extends: top.yaml"}, ["top.yaml", "leads back"]),
+        ({"top": "extends: one.yaml", "one": "extends: ./top.yaml"}, ["one.yaml: key 'extends'", "leads back"]),
+        ({"top": "extends: none.yaml"}, ["top.yaml", "'none.yaml'", "there is no file"]),
+        ({"top": "extends: 3"}, ["top.yaml: key 'extends' is 3", "one other file"]),
+        ({"top": "extends: [one.yaml]", "one": ""}, ["top.yaml: key 'extends' is ['one.yaml']"]),
+        ({"top": "extends:"}, ["top.yaml: key 'extends' is None"]),
+        ({"top": "extends: one.yaml", "one": "- 1"}, ["one.yaml must hold keys"]),
+        ({"top": "extends: one.yaml", "one": "ppo: {epoch: 3}"}, ["one.yaml: there is no key 'ppo.epoch'", "ppo.epochs"]),
+        ({"top": "extends: one.yaml\nepochs: 1", "one": ""}, ["top.yaml: there is no key 'epochs'"]),
+        ({"top": "extends: one.yaml\nppo: 3", "one": "ppo: {epochs: 1}"}, ["top.yaml: key 'ppo' is 3"]),
+    ],
+)
+def test_a_file_that_cannot_be_extended_is_refused_in_one_sentence(
+    tmp_path: Path, files: dict[str, str], words: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(written(tmp_path, **files))
+    assert "\n" not in str(caught.value)
+    assert all(word in str(caught.value) for word in words), str(caught.value)

@@ -23,7 +23,10 @@ sys.path.insert(0, str(ROOT / "docs"))
 import build_tables  # noqa: E402 (it lies beside the pages that it writes)
 import worked  # noqa: E402
 
-PAGES = [*build_tables.PAGES, ROOT / "CONTRIBUTING.md", ROOT / "runs" / "README.md"]
+PAGES = [
+    *build_tables.PAGES,
+    *(ROOT / page for page in ("CONTRIBUTING.md", "runs/README.md", "agents/champions/README.md")),
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CLAUSE = re.compile(r"^- \*\*R(\d+) .*?(?=^- \*\*R|^#|^These apply|^One of R30)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -179,8 +182,20 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def a_champion(workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The champion of `points` for two; an untrained one as long as none is shipped."""
+    from agents import champion
+
+    if not (champion.FOLDER / "points-2.onnx").is_file():
+        (tmp_path / "points-2.onnx").write_bytes((workplace / "runs" / "latest" / "opponent.onnx").read_bytes())
+        monkeypatch.setattr(champion, "FOLDER", tmp_path)
+
+
 @pytest.mark.parametrize("code", blocks_of("python"))
 def test_python_on_the_pages_runs(code: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if 'opponents="champion"' in code:
+        request.getfixturevalue("a_champion")
     if "runs/latest" in code:
         monkeypatch.chdir(request.getfixturevalue("workplace"))
     exec(compile(code, "page", "exec"), {"__name__": "page"})

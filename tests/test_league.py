@@ -83,10 +83,10 @@ def test_tables_of_more_seats_count_both_directions(tmp_path):
 def test_a_file_that_changed_is_another_agent(tmp_path):
     path = tmp_path / "table.npz"
     np.savez(path, a=np.zeros(1))
-    before = league.fingerprint(f"cfr:{path}")
+    before = league.fingerprint(f"cfr:{path}", SETTING)
     np.savez(path, a=np.ones(1))
-    assert league.fingerprint(f"cfr:{path}") != before
-    assert league.fingerprint("drop:20") == league.fingerprint("drop:020")
+    assert league.fingerprint(f"cfr:{path}", SETTING) != before
+    assert league.fingerprint("drop:20", SETTING) == league.fingerprint("drop:020", SETTING)
 
 
 @pytest.mark.parametrize(
