@@ -14,6 +14,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from torch.nn import functional
 
 from agents.config import PPOConfig, TeacherConfig, TrainConfig
+from agents.duplicates import UNANIMOUS
 from agents.heuristics import KINDS
 from agents.network import Judgement, TonkPolicy, policy_kwargs
 from agents.rollout import Minibatch, RolloutBuffer
@@ -26,24 +27,29 @@ class SeatsVecEnv(Protocol):
 
     num_envs: int
     num_players: int
+    rows: NDArray[np.int64]
+    hands: NDArray[np.int64]
+    payoffs: NDArray[np.float32]
     paid: NDArray[np.float32]
     ended: NDArray[np.bool_]
 
-    @property
-    def seats(self) -> NDArray[np.int8]:
-        """Seats of the learner that are on turn, int8[T]."""
+    def look(self) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int8]]:
+        """Return observations, masks and seats at ``rows``, copied."""
 
-    def step(self, actions: NDArray[np.int64]) -> Any:
-        """Play one decision of the learner at every table."""
+    def play(self, actions: NDArray[np.int64]) -> None:
+        """Play one decision of the learner at each of ``rows``."""
 
-    def action_masks(self) -> NDArray[np.int8]:
-        """Return int8[T, A]."""
+    def begin_hands(self, hands: int) -> None:
+        """Begin so many new hands at all tables, the same to those of a group."""
+
+    def position_keys(self) -> NDArray[np.uint64]:
+        """Return uint64[R], equal where hands stand alike."""
 
     def hidden_hands(self) -> NDArray[np.int8]:
-        """Return int8[T, H], the others' cards."""
+        """Return int8[R, H], the others' cards."""
 
     def advice(self, kind: int, param: int) -> NDArray[np.int64]:
-        """Return int64[T], what a compiled player would do."""
+        """Return int64[R], what a compiled player would do."""
 
 
 class TonkPPO(MaskablePPO):
@@ -83,7 +89,7 @@ class TonkPPO(MaskablePPO):
             max_grad_norm=ppo.max_grad_norm,
             target_kl=ppo.target_kl,
             rollout_buffer_class=RolloutBuffer,
-            rollout_buffer_kwargs={"seed": config.seed, "num_players": env.num_players, "hidden_size": hidden},
+            rollout_buffer_kwargs={"seed": config.seed},
             policy_kwargs=policy_kwargs(config.network, hidden, ppo.belief_coef > 0),
             seed=config.seed % 2**32,
             device=config.device,
@@ -92,26 +98,50 @@ class TonkPPO(MaskablePPO):
     def collect_rollouts(  # type: ignore[override]
         self, env: Any, callback: BaseCallback, rollout_buffer: RolloutBuffer, n_rollout_steps: int, use_masking: bool = True
     ) -> bool:
-        """Play until the buffer is full. Returns False if a callback says to stop."""
+        """Play the steps, or the hands, of an iteration. Returns False if a callback says to stop."""
         del env, n_rollout_steps, use_masking  # the library's; the tables are this object's own, and masks always used
-        buffer, tables = rollout_buffer, self.tables
+        buffer = rollout_buffer
         self.policy.set_training_mode(False)
-        self._update_current_progress_remaining(self.num_timesteps, 0)  # the teacher's weight, for this iteration's advice
+        self._update_current_progress_remaining(self.num_timesteps, 0)  # whether to imitate decides what is written down
         buffer.reset()
         callback.on_rollout_start()
-        while not buffer.full:
-            self._decide(buffer)
-            self._last_obs, _, self._last_episode_starts, _ = tables.step(buffer.actions[buffer.pos])
-            self.num_timesteps += tables.num_envs
-            callback.update_locals({"self": self})
-            if not callback.on_step():
-                return False
-            buffer.close(tables.paid, tables.ended)
-        with torch.no_grad():
-            last = self.policy.foresee(self._seen(), self._hidden()).cpu().numpy()
-        buffer.compute(last, tables.seats)
+        collect = self._collect_hands if self.settings.duplicates > 1 else self._collect_steps
+        if not collect(buffer, callback):
+            return False
         callback.on_rollout_end()
         return True
+
+    def _collect_steps(self, buffer: RolloutBuffer, callback: BaseCallback) -> bool:
+        """Play ``steps`` decisions at every table, and find advantages from one decision of a seat to its next."""
+        tables = self.tables
+        paid, ended = [], []
+        for _ in range(self.n_steps):
+            self._decide(buffer)
+            paid.append(tables.paid.copy())
+            ended.append(tables.ended.copy())
+            if not self._on_step(callback):
+                return False
+        observations, _, seats = tables.look()
+        with torch.no_grad():
+            last = self.policy.foresee(self._tensor(observations), self._tensor(self._hidden())).cpu().numpy()
+        buffer.compute(last, seats, np.stack(ended), np.stack(paid))
+        return True
+
+    def _collect_hands(self, buffer: RolloutBuffer, callback: BaseCallback) -> bool:
+        """Play ``steps`` hands at every table to their ends, and compare the tables of each group."""
+        tables = self.tables
+        tables.begin_hands(self.n_steps)
+        while tables.rows.size:
+            buffer.note(tables=tables.rows, hands=tables.hands[tables.rows])
+            self._decide(buffer)
+            if not self._on_step(callback):
+                return False
+        buffer.compare(tables.payoffs, 1.0 if self.imitating else UNANIMOUS)
+        return True
+
+    def _on_step(self, callback: BaseCallback) -> bool:
+        callback.update_locals({"self": self})
+        return callback.on_step()
 
     def train(self) -> None:
         """Learn from what was collected: passes over it in minibatches."""
@@ -136,41 +166,50 @@ class TonkPPO(MaskablePPO):
             self._n_updates += 1
 
     def _decide(self, buffer: RolloutBuffer) -> None:
-        """Take the decision of every table and write it down, with what the loss will need to know of it."""
+        """Take and play the decisions that are waited for, and write down what the loss will need to know of them."""
         tables = self.tables
-        legal = legal_actions(tables.action_masks())
-        observations, hidden = self._seen(), self._hidden()
-        with torch.no_grad():
-            drawn = self.policy.decide(observations, torch.from_numpy(legal).to(self.device).long(), hidden)
-        actions, values, log_probs = (part.cpu().numpy() for part in drawn)
-        buffer.note(
-            legal, observations=observations.cpu().numpy(), hidden=hidden.cpu().numpy(), seats=tables.seats, actions=actions,
-            values=values, log_probs=log_probs,
-        )  # fmt: skip
+        observations, masks, seats = tables.look()
+        legal, hidden, rows = legal_actions(masks), self._hidden(), None
+        asked: tuple[NDArray[Any], ...] = (observations, legal, hidden)
+        if self.settings.duplicates > 1:
+            keys = tables.position_keys()
+            _, first, rows = np.unique(keys, return_index=True, return_inverse=True)
+            asked = tuple(array[first] for array in asked)  # equal positions are looked at once
+            buffer.note(keys=keys)
         if self.teacher_weight:
             spec = parse_spec(self.teacher.agent or "")
-            buffer.advice[buffer.pos] = tables.advice(KINDS[spec.kind], spec.param)
+            buffer.note(advice=tables.advice(KINDS[spec.kind], spec.param))
+        with torch.no_grad():
+            seen, lists, others = (self._tensor(array) for array in asked)
+            drawn = self.policy.decide(seen, lists.long(), others, None if rows is None else self._tensor(rows))
+        actions, values, log_probs = (part.cpu().numpy() for part in drawn)
+        buffer.note(
+            observations=observations, legal=legal, hidden=hidden, seats=seats, actions=actions, values=values,
+            log_probs=log_probs,
+        )  # fmt: skip
+        tables.play(actions)
+        self.num_timesteps += len(actions)
 
-    def _seen(self) -> torch.Tensor:
-        assert isinstance(self._last_obs, np.ndarray)
-        return torch.from_numpy(self._last_obs).to(self.device)
+    def _hidden(self) -> NDArray[np.int8]:
+        return self.tables.hidden_hands() if self.looks else np.zeros((len(self.tables.rows), 0), np.int8)
 
-    def _hidden(self) -> torch.Tensor:
-        hidden = self.tables.hidden_hands() if self.looks else np.zeros((self.tables.num_envs, 0), np.int8)
-        return torch.from_numpy(hidden).to(self.device)
+    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+        return torch.from_numpy(array).to(self.device)
 
     def _terms(self, part: Minibatch) -> dict[str, torch.Tensor]:
         """Return the loss of a minibatch and what it is made of, by the names in the log."""
         said = self.policy.judge(part.observations, part.legal, part.hidden, part.actions, part.advice)
         clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
+        weights = part.weights / part.weights.mean()
         gain = part.advantages
         if self.normalize_advantage:
-            gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+            gain = gain - (weights * gain).mean()
+            gain = gain / ((weights * gain.square()).mean().sqrt() + 1e-8)
         change = said.log_probs - part.log_probs
         ratio = change.exp()
-        policy_loss = -torch.min(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
-        value_loss = functional.mse_loss(said.values, part.returns)
-        entropy_loss = -said.entropy.mean()
+        policy_loss = -(weights * torch.min(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip))).mean()
+        value_loss = (weights * (said.values - part.returns).square()).mean()
+        entropy_loss = -(weights * said.entropy).mean()
         loss = self.vf_coef * value_loss
         if not self.imitating:
             loss = loss + policy_loss + self.ent_coef * entropy_loss
@@ -186,8 +225,9 @@ class TonkPPO(MaskablePPO):
     def _extra_losses(self, said: Judgement, part: Minibatch) -> list[tuple[str, float, torch.Tensor]]:
         """Return name, weight and loss of every head that only training has, and of the teacher."""
         extras = []
+        weights = part.weights / part.weights.mean()
         if said.oracle is not None:
-            extras.append(("oracle_loss", self.vf_coef, functional.mse_loss(said.oracle, part.returns)))
+            extras.append(("oracle_loss", self.vf_coef, (weights * (said.oracle - part.returns).square()).mean()))
         if said.belief is not None:
             guess = functional.binary_cross_entropy_with_logits(said.belief, part.hidden.float())
             extras.append(("belief_loss", self.settings.belief_coef, guess))

@@ -1,7 +1,8 @@
-"""The buffer of one iteration: decisions of every seat that the learner plays, and what each of them brought."""
+"""The buffer of one iteration: decisions of every seat that the learner plays, and what came of each."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+
+from agents.duplicates import compare
 
 Array = NDArray[Any]
 UNADVISED = -1  # in place of a teacher's action
@@ -28,97 +31,106 @@ class Minibatch:
     values: torch.Tensor  # float32[B]
     advantages: torch.Tensor  # float32[B]
     returns: torch.Tensor  # float32[B]
+    weights: torch.Tensor  # float32[B], how many decisions each stands for
 
 
 class RolloutBuffer(MaskableRolloutBuffer):
-    """``buffer_size`` decisions at each of ``n_envs`` tables, every table's in the order in which they were taken.
+    """The decisions of one iteration in columns, step after step, and what came of them.
 
-    At a table they may be of several seats. An advantage follows its own seat: from one decision of the seat to its next,
-    or to the end of its episode. A decision whose seat is not on turn again before the buffer is full has no such
-    successor and is not learned from; the ones before it see its value. In place of masks there are lists of the legal
-    actions, which are few. Arrays are kept from one iteration to the next; the generator that mixes minibatches is its own.
+    At a table they may be of several seats. Masks are kept as lists of the legal actions, which are few, and the generator
+    that mixes minibatches is the buffer's own.
     """
 
-    def __init__(self, *args: Any, seed: int = 0, num_players: int = 2, hidden_size: int = 0, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, seed: int = 0, **kwargs: Any) -> None:
         self.generator = np.random.default_rng(seed)
-        self.num_players, self.hidden_size = num_players, hidden_size
-        self.allocated = False
         super().__init__(*args, **kwargs)
 
     def reset(self) -> None:
         """Start to fill from the beginning."""
-        if not self.allocated:
-            shape = (self.buffer_size, self.n_envs)
-            self.observations = np.zeros((*shape, *self.obs_shape), np.int8)
-            self.hidden = np.zeros((*shape, self.hidden_size), np.int8)
-            self.actions, self.advice = np.zeros(shape, np.int64), np.full(shape, UNADVISED, np.int64)
-            self.seats = np.zeros(shape, np.int8)
-            self.values, self.log_probs, self.advantages, self.returns = (np.zeros(shape, np.float32) for _ in range(4))
-            self.paid = np.zeros((*shape, self.num_players), np.float32)
-            self.ended = np.zeros((*shape, self.num_players), bool)
-            self.known = np.zeros(shape, bool)
-            self.allocated = True
-        self.lists: list[Array] = []
-        self.pos = 0
-        self.full = False
+        self.steps: dict[str, list[Array]] = defaultdict(list)
+        self.columns: dict[str, Array] = {}
+        self.learned: NDArray[np.int64] = np.zeros(0, np.int64)  # places of the decisions to learn from
+        self.pos, self.full = 0, False
 
-    def note(self, legal: Array, **decision: Array) -> None:
-        """Write the coming decision of every table; ``close`` goes on to the next.
+    def note(self, **arrays: Array) -> None:
+        """Write what is known of the decisions of a step, or came right after it: arrays [R, …] by name, not copied."""
+        for name, array in arrays.items():
+            self.steps[name].append(array)
 
-        ``legal`` int16[T, K] are the legal actions, filled up with -1; the others are arrays [T, …] by their names.
+    def compute(self, last_values: Array, last_seats: Array, ended: Array, paid: Array) -> None:
+        """Fill advantages and returns by ``gae_lambda``; every step holds one decision of each of the T tables.
+
+        ``last_values`` float32[T] are of the seats int8[T] that are on turn now. ``paid`` float32[S, T, N] and ``ended``
+        bool[S, T, N] followed the steps (see ``SelfPlayVecEnv``). An advantage follows its own seat: from one decision of
+        the seat to its next, or to the end of its episode. A decision whose seat is not on turn again has no such
+        successor yet and is not learned from; the ones before it see its value.
         """
-        self.lists.append(legal)
-        for name, values in decision.items():
-            getattr(self, name)[self.pos] = values
-
-    def close(self, paid: Array, ended: Array) -> None:
-        """Write what followed: ``paid`` float32[T, N] and ``ended`` bool[T, N] (see ``SelfPlayVecEnv``)."""
-        self.paid[self.pos], self.ended[self.pos] = paid, ended
-        self.pos += 1
-        self.full = self.pos == self.buffer_size
-
-    def compute(self, last_values: Array, last_seats: Array) -> None:
-        """Fill advantages and returns; ``last_values`` float32[T] are of the seats int8[T] that are on turn now."""
-        tables = np.arange(self.n_envs)
-        shape = (self.n_envs, self.num_players)
-        value, advantage, paid = (np.zeros(shape, np.float32) for _ in range(3))  # of a seat's next decision; paid until then
-        known = np.zeros(shape, bool)  # whether there is one, or the end
+        seats, values = (np.stack(self.steps[name]) for name in ("seats", "values"))
+        tables = np.arange(seats.shape[1])
+        value, advantage, since = (np.zeros(paid.shape[1:], np.float32) for _ in range(3))  # of a seat's next decision
+        known = np.zeros(paid.shape[1:], bool)  # whether there is one, or the end
         value[tables, last_seats], known[tables, last_seats] = last_values, True
-        for step in reversed(range(self.buffer_size)):
-            over = self.ended[step]
-            for array in (value, advantage, paid):
+        found, advantages = np.zeros(seats.shape, bool), np.zeros(seats.shape, np.float32)
+        for step in reversed(range(len(seats))):
+            over = ended[step]
+            for array in (value, advantage, since):
                 array[over] = 0.0
             known |= over
-            paid += self.paid[step]
-            here = (tables, self.seats[step])
-            found = known[here]
-            delta = paid[here] + self.gamma * value[here] - self.values[step]
-            self.known[step] = found
-            self.advantages[step] = np.where(found, delta + self.gamma * self.gae_lambda * advantage[here], 0)
-            value[here], advantage[here], paid[here], known[here] = self.values[step], self.advantages[step], 0.0, True
-        np.add(self.advantages, self.values, out=self.returns)
-        self.legal = _filled_up(self.lists)
+            since += paid[step]
+            here = (tables, seats[step])
+            found[step] = known[here]
+            delta = since[here] + self.gamma * value[here] - values[step]
+            advantages[step] = np.where(found[step], delta + self.gamma * self.gae_lambda * advantage[here], 0)
+            value[here], advantage[here], since[here], known[here] = values[step], advantages[step], 0.0, True
+        self._finish(
+            np.flatnonzero(found),
+            advantages=advantages.ravel(), returns=(advantages + values).ravel(), weights=np.ones(seats.size, np.float32),
+        )  # fmt: skip
+
+    def compare(self, payoffs: Array, share: float) -> None:
+        """Fill advantages and returns by comparing plays of the same deals (see ``duplicates.compare``).
+
+        ``payoffs`` float32[T, hands, N] is what the seats were paid in the hands; ``share`` is that of unanimous positions.
+        """
+        tables, hands, seats, keys, actions, values = (
+            np.concatenate(self.steps[name]) for name in ("tables", "hands", "seats", "keys", "actions", "values")
+        )
+        brought = payoffs[tables, hands, seats]
+        found = compare(keys, actions, brought, values, generator=self.generator, share=share)
+        filled = {name: np.zeros(len(keys), np.float32) for name in ("advantages", "weights")}
+        filled["returns"] = brought.copy()
+        for name, array in filled.items():
+            array[found.rows] = getattr(found, name)
+        self._finish(found.rows, **filled)
 
     def minibatches(self, size: int) -> Iterator[Minibatch]:
         """Yield all decisions once, in random order, in parts of about ``size``, none too small to be normalised."""
         assert self.full, "the buffer is read before it is full"
-        order = self.generator.permutation(np.flatnonzero(self.known))
+        order = self.generator.permutation(self.learned)
         for rows in np.array_split(order, max(1, round(len(order) / size))):
             yield Minibatch(**{name: self._tensor(name, rows) for name in Minibatch.__dataclass_fields__})
 
     def foreseen(self) -> float:
         """Return how much of the spread of returns the values explain: 1 all, 0 nothing (nan if there is no spread)."""
-        returns, values = self.returns[self.known], self.values[self.known]
+        returns, values = (self.columns[name][self.learned] for name in ("returns", "values"))
         spread = float(returns.var())
         return 1.0 - float((returns - values).var()) / spread if spread else float("nan")
 
+    def _finish(self, learned: NDArray[np.int64], **more: Array) -> None:
+        """Make one array of each column, with ``more`` of them."""
+        width = max(lists.shape[1] for lists in self.steps["legal"])
+        self.steps["legal"] = [_filled_up(lists, width) for lists in self.steps["legal"]]
+        self.columns = {name: np.concatenate(parts) for name, parts in self.steps.items()} | more
+        if "advice" not in self.columns:
+            self.columns["advice"] = np.full(len(self.columns["actions"]), UNADVISED, np.int64)
+        self.steps.clear()
+        self.learned, self.full = learned, True
+
     def _tensor(self, name: str, rows: Array) -> torch.Tensor:
-        array = getattr(self, name)
-        part = torch.from_numpy(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])[rows]).to(self.device)
+        part = torch.from_numpy(self.columns[name][rows]).to(self.device)
         return part.long() if name == "legal" else part
 
 
-def _filled_up(lists: list[Array]) -> Array:
-    """Lists [T, K] of several K as one array [S, T, largest K], filled up with -1."""
-    width = max(part.shape[1] for part in lists)
-    return np.stack([np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=-1) for part in lists])
+def _filled_up(lists: Array, width: int) -> Array:
+    """The same lists, each filled up with -1 to a greater length."""
+    return np.pad(lists, ((0, 0), (0, width - lists.shape[1])), constant_values=-1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 
 from agents.card import describe_game, rule_difference
@@ -34,7 +33,7 @@ def capture(config: TrainConfig, model: TonkPPO, env: SelfPlayVecEnv, pool: Oppo
             "optimizer": model.policy.optimizer.state_dict(),
             "torch_generator": torch.get_rng_state(),
         },
-        arrays={**env.state(), "episode_starts": np.asarray(model._last_episode_starts)},
+        arrays=env.state(),
         networks={number: network.state_dict() for number, network in pool.networks.items()},
     )
 
@@ -51,7 +50,6 @@ def restore(config: TrainConfig, checkpoint: Checkpoint, model: TonkPPO, env: Se
         model.rollout_buffer.generator.bit_generator.state = meta["buffer_generator"]
         model.num_timesteps, model._n_updates = int(meta["step"]), int(meta["updates"])
         model._last_obs = env.batch.observations.copy()
-        model._last_episode_starts = checkpoint.arrays["episode_starts"]
         torch.set_rng_state(checkpoint.model["torch_generator"])
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]

@@ -60,8 +60,9 @@ class Trainer:
         """Make the tables and the learner."""
         ppo = self.config.ppo
         self.env = SelfPlayVecEnv(
-            self.rules, self.num_players, ppo.num_tables, self.pool, self.config.seed, all_seats=ppo.all_seats
-        )
+            self.rules, self.num_players, ppo.num_tables, self.pool, self.config.seed, all_seats=ppo.all_seats,
+            duplicates=ppo.duplicates,
+        )  # fmt: skip
         self.model = TonkPPO(self.config, self.env, self.share_used)
 
     def close(self) -> None:
