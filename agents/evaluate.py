@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Agent, AgentSpecError
-from agents.control import Control, controlled
+from agents.control import Control, combined, controlled
 from agents.outcomes import Outcomes
 from agents.playing import play_deals
 from agents.ratings import Rating, rate
@@ -214,7 +214,7 @@ def evaluate(
         line_ups=tuple(plan),
         samples=samples,
         estimates={pair: _judge(values, first_stage, controls.get(pair)) for pair, values in samples.items()},
-        overall={player: _judge(values, first_stage) for player, values in overall_of(samples).items()},
+        overall=_overall(samples, first_stage, controls),
         outcomes=play.outcomes,
         ratings=rate(samples, len(agents), seed) if ratings else {},
         seconds=time.perf_counter() - started,
@@ -301,6 +301,17 @@ def overall_of(samples: dict[tuple[int, int], NDArray[np.float64]]) -> dict[int,
     for (player, _), values in samples.items():
         rows.setdefault(player, []).append(values)
     return {player: np.mean(values, axis=0) for player, values in sorted(rows.items())}
+
+
+def _overall(
+    samples: dict[tuple[int, int], NDArray[np.float64]], first_stage: int | None, controls: dict[tuple[int, int], Control]
+) -> dict[int, Estimate]:
+    """Return each player's mean over its opponents, with the luck taken off that was taken off its payoffs."""
+    judged = {}
+    for player, values in overall_of(samples).items():
+        own = [control for (one, _), control in controls.items() if one == player]
+        judged[player] = _judge(values, first_stage, combined(own) if own else None)
+    return judged
 
 
 def _judge(values: NDArray[np.float64], first_stage: int | None, control: Control | None = None) -> Estimate:

@@ -361,6 +361,21 @@ def test_long_names_stay_apart_in_eighty_columns():
     assert {"A", "B", "C", "D", "E"} <= {line.split()[0] for line in text.splitlines() if line.split()}
 
 
+@pytest.mark.parametrize("width", [40, 60])
+def test_in_a_narrow_window_every_figure_is_whole(width):
+    result = evaluate(["greedy", "random", "drop:20"], "mini", 2, deals=30, ratings=True)
+    text = result.text(width)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_label_that_is_the_name_is_not_explained():
+    result = replace(evaluate(["greedy", "random"], "mini", 2, deals=3), names=("runs/a/opponent.onnx", "greedy"))
+    lines = result.text(80).splitlines()
+    assert "a = runs/a/opponent.onnx" in lines
+    assert "greedy = greedy" not in lines
+
+
 def test_catching_and_being_caught_have_colours_of_their_own():
     pytest.importorskip("matplotlib")
     from agents.plots import way_colours
