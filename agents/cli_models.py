@@ -41,9 +41,10 @@ def print_card(file: Path, as_json: bool) -> None:
     grid = Grid(title=Text(f"{file} ({len(data):,} bytes)"), title_justify="left", show_header=False)
     grid.add_column("entry", overflow="fold")
     grid.add_column("value", overflow="fold")
-    card.get("provenance", {}).pop("config", None)
+    if isinstance(card.get("provenance"), dict):
+        card["provenance"].pop("config", None)
     for entry, value in entries({key: card[key] for key in CARD_ORDER if key in card} | card):
-        grid.add_row(Text(entry), Text(value))
+        grid.add_row(Text(printable(entry)), Text(printable(value)))
     grid.caption = "`--json` prints the configuration it was trained with too"
     console().print(grid)
 
@@ -60,6 +61,11 @@ def entries(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, ", ".join(map(_words, value)) or "none"
     else:
         yield path, _words(value)
+
+
+def printable(text: str) -> str:
+    """Return a stranger's text with what steers a terminal, such as escape sequences, written out."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _words(value: Any) -> str:

@@ -33,6 +33,7 @@ BATCH_TABLES = 2048  # tables in play at once: memory, and how many observations
 
 FEWEST_FIRST = 100  # deals of a first stage
 MAX_DEALS = 1_000_000  # to which a wished precision may lead
+MOST_DEALS = 1_000_000_000  # each has a number in memory for each pair
 
 
 class EvaluationError(ValueError):
@@ -329,6 +330,8 @@ def _check_stages(deals: int, precision: float | None, max_deals: int, control: 
         raise EvaluationError(f"precision is {precision!r}; a half-width above 0 in reward units is needed, as in 0.01")
     if deals < FEWEST_FIRST:
         raise EvaluationError(f"{deals} deals are too few for a first stage; at least {FEWEST_FIRST} must show the spread")
+    if max_deals > MOST_DEALS:
+        raise EvaluationError(f"max_deals is {max_deals:,}: at most {MOST_DEALS:,} deals are kept track of")
     if max_deals < deals:
         raise EvaluationError(f"max_deals is {max_deals}, less than the {deals} deals of the first stage")
     if control:
@@ -350,6 +353,8 @@ def _check(
     for name, number, least in (("deals", deals, 1), ("seed", seed, 0), ("batch_tables", batch_tables, 1)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
             raise EvaluationError(f"{name} is {number!r}; a whole number of at least {least} is needed")
+    if deals > MOST_DEALS:
+        raise EvaluationError(f"{deals:,} deals are too many: at most {MOST_DEALS:,} are kept track of")
     if together and len(specs) != num_players:
         raise EvaluationError(f"{len(specs)} agents cannot sit together at a table of {num_players}; name one a seat")
     for pair in pairs or ():

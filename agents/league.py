@@ -194,7 +194,8 @@ def _difference(theirs: Setting, ours: Setting) -> str:
     """Say in what two settings differ."""
     for name in ("num_players", "deals", "seed"):
         if getattr(theirs, name) != getattr(ours, name):
-            return f"its {name.replace('num_', '')} is {getattr(theirs, name)}, not {getattr(ours, name)}"
+            verb = "is" if name == "seed" else "are"
+            return f"its {name.replace('num_', '')} {verb} {getattr(theirs, name)}, not {getattr(ours, name)}"
     return f"its rules are {json.dumps(theirs.rules.to_dict())}, not {json.dumps(ours.rules.to_dict())}"
 
 

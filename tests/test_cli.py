@@ -234,6 +234,20 @@ def test_info_prints_the_card(tonk, opponent):
     assert json.loads(tonk("info", "mine.onnx", "--json")[1])["provenance"]["config"] == {"seed": 0}
 
 
+def test_a_strangers_claims_cannot_steer_the_terminal(tonk, opponent):
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(opponent)
+    card = json.loads(model.metadata_props[0].value)
+    card["strength"], card["provenance"] = "best \x1b[2J\x9b31m\rof all", ["somebody", None]
+    model.metadata_props[0].value = json.dumps(card)
+    onnx.save(model, opponent)
+    status, out, _ = tonk("info", "mine.onnx")
+    assert status == 0
+    assert r"best \x1b[2J\x9b31m\rof all" in out
+    assert "somebody, –" in out
+    assert all(sign.isprintable() for line in out.split("\n") for sign in line)
+
+
 def test_rules_and_players_come_from_the_card_unless_they_are_named(tonk, opponent):
     status, _, err = tonk("evaluate", "mine.onnx", "mine.onnx@greedy", "--deals", "3", "--json", "e.json")
     assert status == 0, err
@@ -303,6 +317,9 @@ def test_play_tells_hands_and_totals_of_a_match(tonk):
         ("3", "hit 5H low"),
         ("4", None),
         ("0", None),
+        ("00", None),
+        ("02", "discard KS"),
+        ("9" * 5000, None),
         ("DISCARD ks", "discard KS"),
         ("di k", "discard KS"),
         ("di", None),
@@ -338,6 +355,11 @@ MISTAKES = [
     ("evaluate greedy random --playrs 2", "--players"),
     ("evaluate greedy random --deals 0", "--deals"),
     ("evaluate greedy random --deals many", "--deals"),
+    (f"evaluate greedy random --deals {10**23}", "--deals"),
+    (f"evaluate greedy random --precision 0.1 --max-deals {10**23}", "--max-deals"),
+    (f"league greedy random --deals {10**18}", "--deals"),
+    ("evaluate greedy random --rules=", "There is no preset ''"),
+    ("solve --rules=", "There is no preset ''"),
     ("evaluate greedy random --seed -1", "--seed"),
     ("evaluate greedy random --plot e.gif", "must end in one of"),
     ("evaluate greedy random --json no/e.json", "there is no folder no"),
@@ -358,6 +380,10 @@ MISTAKES = [
     ("play greedy greedy greedy --players 2", "3 opponents are named for 1 seat;"),
     ("play --seat 4", "there is no seat 4"),
 ]
+
+
+def test_rules_of_an_empty_name_are_refused(tonk):
+    assert tonk("rules", "")[0] == 2
 
 
 @pytest.mark.parametrize("arguments, words", MISTAKES)

@@ -333,6 +333,7 @@ def test_text_says_what_is_not_known():
         ({"deals": 0}, EvaluationError, "deals is 0"),
         ({"seed": -1}, EvaluationError, "seed is -1"),
         ({"deals": 2.5}, EvaluationError, "deals is 2.5"),
+        ({"deals": 10**23}, EvaluationError, "deals are too many"),
         ({"batch_tables": 0}, EvaluationError, "batch_tables is 0"),
         ({"num_players": 3, "together": True}, EvaluationError, "cannot sit together"),
         ({"pairs": [(0, 0)]}, EvaluationError, "not two different players"),

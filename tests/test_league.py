@@ -92,8 +92,8 @@ def test_a_file_that_changed_is_another_agent(tmp_path):
 @pytest.mark.parametrize(
     "setting, words",
     [
-        (Setting(ROCKETS, 2, 61, 5), "its deals is 60, not 61"),
-        (Setting(ROCKETS, 3, 60, 5), "its players is 2, not 3"),
+        (Setting(ROCKETS, 2, 61, 5), "its deals are 60, not 61"),
+        (Setting(ROCKETS, 3, 60, 5), "its players are 2, not 3"),
         (Setting(make_rules("deadwood"), 2, 60, 5), "its rules are"),
     ],
 )

@@ -89,6 +89,7 @@ def test_a_limit_on_deals_is_kept_and_said():
         ({"precision": 0}, "half-width above 0"),
         ({"precision": 0.1, "deals": 20}, "too few for a first stage"),
         ({"precision": 0.1, "max_deals": 50}, "max_deals is 50"),
+        ({"precision": 0.1, "max_deals": 10**23}, "are kept track of"),
         ({"precision": 0.1, "control": True}, "either precision or control"),
     ],
 )
