@@ -38,6 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _say(f"training needs the package {PACKAGES[missing]}: {advice}", USAGE_ERROR)
     from agents.base import AgentSpecError
     from agents.checkpoint import CheckpointError
+    from agents.claim import InUseError
     from agents.config import ConfigError
     from agents.runs import RunError
     from tonk_env.rules import RuleSetError
@@ -46,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         _run(options)
     except KeyboardInterrupt:
         return _say("interrupted; go on from the last checkpoint with --resume", INTERRUPTED)
-    except (AgentSpecError, CheckpointError, ConfigError, FloatingPointError, RuleSetError, RunError) as error:
+    except (AgentSpecError, CheckpointError, ConfigError, FloatingPointError, InUseError, RuleSetError, RunError) as error:
         return _say(str(error), USAGE_ERROR)
     except OSError as error:
         return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), USAGE_ERROR)
