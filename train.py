@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+from agents.process import prepare_streams
+
 USAGE_ERROR, INTERRUPTED = 2, 130
 PACKAGES = {  # by the name to import: all that a run needs to its end, so that none is missed hours later
     "numpy": "numpy",
@@ -29,6 +31,7 @@ PACKAGES = {  # by the name to import: all that a run needs to its end, so that 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; every mistake is one sentence on the error stream and exit status 2."""
+    prepare_streams()
     options = _parser().parse_intermixed_args(arguments)
     # Read when torch is loaded. Threads that wait by spinning are several times slower beside any other busy process.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+_unfinished: set[str] = set()  # temporary files that are being written
+
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
     """Return ``path`` if a file could be written there; found out before the work that fills it, not after.
@@ -62,6 +64,7 @@ def atomic_writer(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
             yield stream
         return
     handle, name = _temporary(target)
+    _unfinished.add(name)
     try:
         with os.fdopen(handle, mode, encoding=text) as stream:
             yield stream
@@ -71,6 +74,15 @@ def atomic_writer(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
         with suppress(OSError):
             os.unlink(name)
         raise
+    finally:
+        _unfinished.discard(name)
+
+
+def discard_unfinished() -> None:
+    """Remove the temporary files of writers that are still at work: for a process that ends without unwinding."""
+    for name in list(_unfinished):
+        with suppress(OSError):
+            os.unlink(name)
 
 
 def _permissions(target: Path) -> int:
