@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tonk_env.cards import CARD_NAMES
+from tonk_env.compiling import announce_part
 from tonk_env.kernels.apply import apply
 from tonk_env.kernels.bits import jit
 from tonk_env.kernels.observe import is_legal
@@ -199,6 +200,7 @@ def compare(played: HandResult, written: HandResult) -> None:
 def _play(table: HandTable, hand: HandResult) -> None:
     """Play a hand's moves: those without wilds in one compiled stretch, the rest as words against the legal moves."""
     numbers = _action_numbers(hand)
+    announce_part(play_on, "what replays hands (some ten seconds)")
     done = 0
     while numbers is not None and done < len(hand.moves):
         done += int(play_on(table._rules, table._tables, numbers[0][done:], numbers[1][done:]))
