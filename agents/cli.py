@@ -19,7 +19,7 @@ INTERRUPTED = 130
 ClickException: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 AGENTS = "Agents: random, greedy, expert, drop:N, search:N, a run folder, FILE.onnx."
-Specs = Annotated[list[str], typer.Argument(metavar="SPEC...", help=AGENTS)]
+Specs = Annotated[list[str], typer.Argument(metavar="SPEC", help=AGENTS)]
 Preset = Annotated[
     str | None,
     typer.Option("--rules", metavar="PRESET", help="Rule set; else that of an exported opponent, else points."),
@@ -102,7 +102,7 @@ def tonk(
 
 @app.command()
 def rules(
-    preset: Annotated[str | None, typer.Argument(metavar="[PRESET]", help="The preset whose sheet to print.")] = None,
+    preset: Annotated[str | None, typer.Argument(metavar="PRESET", help="The preset whose sheet to print.")] = None,
     set_: Options = None,
 ) -> None:
     """List the rule sets, or print the sheet of one: every option with its value, its clause and its meaning."""
@@ -182,7 +182,7 @@ def exploit(
 
 @app.command()
 def league(
-    specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Agents that join.")] = None,
+    specs: Annotated[list[str] | None, typer.Argument(metavar="SPEC", help="Agents that join.")] = None,
     folder: Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Where the league is kept.")] = Path("league"),
     rules: Preset = None,
     players: Players = None,
@@ -282,7 +282,7 @@ def info(
 
 @app.command()
 def play(
-    specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Opponents, your left first.")] = None,
+    specs: Annotated[list[str] | None, typer.Argument(metavar="SPEC", help="Opponents, your left first; else greedy.")] = None,
     rules: Preset = None,
     players: Players = None,
     set_: Options = None,

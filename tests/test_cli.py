@@ -69,6 +69,13 @@ def test_rules_shows_what_was_set(tonk):
     assert make_rules("rockets", hand_size=7, opening_exact=()).fingerprint() in out
 
 
+def test_rules_marks_what_differs_without_colours_too(tonk):
+    lines = tonk("rules", "rockets")[1].splitlines()
+    marked = {line.split()[0] for line in lines if line.split()[2:3] == ["*"]}
+    assert marked == {name for name, option in OPTIONS.items() if getattr(PRESETS["rockets"], name) != option.default}
+    assert not [line for line in tonk("rules", "points")[1].splitlines() if line.split()[2:3] == ["*"]]
+
+
 SETTINGS = [
     ("hand_size=7", 7),
     ("opening_exact=49,50", (49, 50)),
