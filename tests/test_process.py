@@ -1,5 +1,6 @@
 """Commands started in unfriendly places: closed streams, encodings without the signs that are printed, SIGTERM."""
 
+import json
 import os
 import signal
 import subprocess
@@ -32,6 +33,16 @@ def test_closed_streams_are_no_fault(root, arguments, closed):
     line = f'"$0" -m agents {" ".join(arguments)} {given} {closed}'
     done = subprocess.run(["sh", "-c", line, sys.executable], cwd=root, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_output_may_be_the_file(root):
+    arguments = ["evaluate", "greedy", "random", "--rules", "micro", "--deals", "3", "--json", "/dev/stdout"]
+    done = subprocess.run(
+        [sys.executable, "-m", "agents", *arguments], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    written, _, _ = done.stdout.partition("\n}\n")
+    assert json.loads(written + "}")["deals"] == 3
 
 
 def test_training_says_its_mistakes_in_any_encoding(root):

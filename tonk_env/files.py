@@ -57,12 +57,13 @@ def atomic_writer(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
     block that raises leaves the old file, or none, as it was. What is not a regular file (a pipe, ``/dev/stdout``)
     is written directly.
     """
-    target = Path(os.path.realpath(check_writable(path)))
+    target = check_writable(path)
     text = None if "b" in mode else "utf-8"
-    if target.exists() and not target.is_file():
+    if target.exists() and not target.is_file():  # by its own name: what /dev/stdout leads to may have none
         with open(target, mode, encoding=text) as stream:
             yield stream
         return
+    target = Path(os.path.realpath(target))
     handle, name = _temporary(target)
     _unfinished.add(name)
     try:

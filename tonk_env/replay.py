@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -96,7 +97,8 @@ class Replay:
         return RecordError(f"move {self.position + 1} is {self.hand.moves[self.position]!r}{problem}", "moves")
 
     def go(self, position: int) -> Table:
-        """Return the table after ``position`` moves, forward or back."""
+        """Return the table after ``position`` moves, forward or back. Raises ``IndexError`` for a place outside the hand."""
+        position = operator.index(position)
         if not 0 <= position <= len(self):
             raise IndexError(f"position {position} is outside this hand: 0 to {len(self)}")
         if position < self.position:
