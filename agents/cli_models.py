@@ -15,6 +15,8 @@ from agents.cli_options import check_output, console
 
 CARD_ORDER = ("rules", "num_players", "strength", "provenance")  # what people ask first
 
+MEASURED = {"mean", "low", "high"}  # of a payoff with its interval
+
 
 def run_export(run: Path, output: Path) -> None:
     """Export the best policy of a run, or one checkpoint, and say what was written."""
@@ -50,8 +52,10 @@ def print_card(file: Path, as_json: bool) -> None:
 
 
 def entries(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (dotted path, text) for everything in a card; lists of plain values stay on one line."""
-    if isinstance(value, Mapping) and value:
+    """Yield (dotted path, text) for everything in a card; a list of plain values, or a payoff with interval, is one entry."""
+    if isinstance(value, Mapping) and set(value) == MEASURED and all(isinstance(part, float) for part in value.values()):
+        yield path, f"{value['mean']:+.4f} ({value['low']:+.4f} to {value['high']:+.4f})"
+    elif isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from entries(inner, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):

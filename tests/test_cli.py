@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agents.cli import app
+from agents.cli_models import entries
 from agents.cli_options import option_value, rules_from
 from agents.cli_play import in_lines, read_move
 from agents.cli_progress import ProgressBar
@@ -23,6 +24,7 @@ from tonk_env.rules import OPTIONS, PRESETS, make_rules
 def tonk(tmp_path, monkeypatch):
     """Run one command in an empty folder: (exit status, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # 80 then
 
     def run(*arguments, given=""):
         result = CliRunner().invoke(app, list(arguments), input=given, prog_name="tonk")
@@ -239,6 +241,16 @@ def test_info_prints_the_card(tonk, opponent):
     assert "runs/mine/opponent.onnx" in of_folder
     assert "provenance.run" in of_folder
     assert json.loads(tonk("info", "mine.onnx", "--json")[1])["provenance"]["config"] == {"seed": 0}
+
+
+def test_info_puts_a_payoff_and_its_interval_on_one_line():
+    payoffs = {"greedy": {"mean": 0.25, "low": 0.125, "high": 0.375}, "odd": {"mean": "much", "low": 0.0, "high": 1.0}}
+    assert list(entries({"payoffs": payoffs})) == [
+        ("payoffs.greedy", "+0.2500 (+0.1250 to +0.3750)"),
+        ("payoffs.odd.mean", "much"),
+        ("payoffs.odd.low", "0"),
+        ("payoffs.odd.high", "1"),
+    ]
 
 
 def test_a_strangers_claims_cannot_steer_the_terminal(tonk, opponent):
