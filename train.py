@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+from agents.process import prepare_streams
+
 USAGE_ERROR, INTERRUPTED = 2, 130
 PACKAGES = {  # by the name to import: all that a run needs to its end, so that none is missed hours later
     "numpy": "numpy",
@@ -29,6 +31,7 @@ PACKAGES = {  # by the name to import: all that a run needs to its end, so that 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; every mistake is one sentence on the error stream and exit status 2."""
+    prepare_streams()
     options = _parser().parse_intermixed_args(arguments)
     # Read when torch is loaded. Threads that wait by spinning are several times slower beside any other busy process.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -38,6 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _say(f"training needs the package {PACKAGES[missing]}: {advice}", USAGE_ERROR)
     from agents.base import AgentSpecError
     from agents.checkpoint import CheckpointError
+    from agents.claim import InUseError
     from agents.config import ConfigError
     from agents.runs import RunError
     from tonk_env.rules import RuleSetError
@@ -46,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         _run(options)
     except KeyboardInterrupt:
         return _say("interrupted; go on from the last checkpoint with --resume", INTERRUPTED)
-    except (AgentSpecError, CheckpointError, ConfigError, FloatingPointError, RuleSetError, RunError) as error:
+    except (AgentSpecError, CheckpointError, ConfigError, FloatingPointError, InUseError, RuleSetError, RunError) as error:
         return _say(str(error), USAGE_ERROR)
     except OSError as error:
         return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), USAGE_ERROR)

@@ -15,8 +15,9 @@ from stable_baselines3.common.logger import Logger
 
 from agents.base import Actions, Agent, Masks, Observations
 from agents.config import TrainConfig, parse_config
-from agents.evaluate import evaluate
+from agents.evaluate import evaluate, unit_of
 from agents.exporting import export_network
+from agents.measure import plain
 from agents.network import Network, NetworkAgent, frozen_copy
 from agents.pool import EXTERNAL, Draw
 from agents.ppo import TonkPPO
@@ -121,7 +122,8 @@ def train_response(
     response = Response(frozen.name, budget, profit, tuple(learner.curve), learner.chosen_at)
     if output is not None:
         export_network(learner.best, output, config, f"best response to {frozen.name}", learner.chosen_at, {
-            "deals": config.evaluation.final_deals, "seed": FINAL, "payoffs": {frozen.name: profit.to_dict()},
+            "unit": unit_of(rules).reward, "deals": config.evaluation.final_deals, "seed": FINAL,
+            "payoffs": {frozen.name: plain(profit)},
         })  # fmt: skip
     return response
 

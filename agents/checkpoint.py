@@ -48,6 +48,7 @@ class CheckpointStore:
     def __init__(self, run: Path, keep: int) -> None:
         self.folder = run / FOLDER
         self.keep = keep
+        self.passed_over: list[CheckpointError] = []  # what was wrong with newer checkpoints than the one last loaded
         self._pool_sums: dict[int, str] = {}
 
     def save(self, step: int, checkpoint: Checkpoint) -> Path:
@@ -82,7 +83,7 @@ class CheckpointStore:
             raise CheckpointError(
                 f"{self.folder.parent} holds no checkpoint to continue from: it was never trained as long as one iteration"
             )
-        faults = []
+        self.passed_over = faults = []
         for folder in reversed(found):
             try:
                 checkpoint = read_checkpoint(folder)

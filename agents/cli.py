@@ -19,7 +19,7 @@ INTERRUPTED = 130
 ClickException: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 AGENTS = "Agents: random, greedy, expert, champion, drop:N, search:N, a run folder, FILE.onnx."
-Specs = Annotated[list[str], typer.Argument(metavar="SPEC...", help=AGENTS)]
+Specs = Annotated[list[str], typer.Argument(metavar="SPEC", help=AGENTS)]
 Preset = Annotated[
     str | None,
     typer.Option("--rules", metavar="PRESET", help="Rule set; else that of an exported opponent, else points."),
@@ -28,6 +28,7 @@ Players = Annotated[int | None, typer.Option("--players", metavar="N", help="Sea
 Options = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set one option of the rules; may be repeated.")
 ]
+MOST_DEALS = 1_000_000_000  # as in agents.evaluate
 EVALUATION_SEED = 1_000_000  # not the 0 that training starts from: its deals would be known ones
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the decks and of agents that draw at random.")]
 JsonFile = Annotated[
@@ -101,7 +102,7 @@ def tonk(
 
 @app.command()
 def rules(
-    preset: Annotated[str | None, typer.Argument(metavar="[PRESET]", help="The preset whose sheet to print.")] = None,
+    preset: Annotated[str | None, typer.Argument(metavar="PRESET", help="The preset whose sheet to print.")] = None,
     set_: Options = None,
 ) -> None:
     """List the rule sets, or print the sheet of one: every option with its value, its clause and its meaning."""
@@ -110,7 +111,7 @@ def rules(
     if preset is None and not set_:
         print_presets()
     else:
-        print_sheet(preset or "points", set_ or [])
+        print_sheet("points" if preset is None else preset, set_ or [])
 
 
 @app.command()
@@ -119,7 +120,9 @@ def evaluate(
     rules: Preset = None,
     players: Players = None,
     set_: Options = None,
-    deals: Annotated[int, typer.Option("--deals", min=1, help="Deals; each is played in all seatings.")] = 1000,
+    deals: Annotated[
+        int, typer.Option("--deals", min=1, max=MOST_DEALS, help="Deals; each is played in all seatings.")
+    ] = 1000,
     seed: Seed = EVALUATION_SEED,
     json: JsonFile = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png .pdf .svg).")] = None,
@@ -128,7 +131,9 @@ def evaluate(
     precision: Annotated[
         float | None, typer.Option("--precision", metavar="X", help="Go on until every interval is ± X; --deals come first.")
     ] = None,
-    max_deals: Annotated[int, typer.Option("--max-deals", min=1, help="Most deals that --precision leads to.")] = 1_000_000,
+    max_deals: Annotated[
+        int, typer.Option("--max-deals", min=1, max=MOST_DEALS, help="Most deals that --precision leads to.")
+    ] = 1_000_000,
     control: Annotated[bool, typer.Option("--control", help="Use control variates where they help.")] = False,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FOLDER", help="Write JSON, text, CSV tables and pictures there.")
@@ -177,13 +182,14 @@ def exploit(
 
 @app.command()
 def league(
-    specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Agents that join.")] = None,
+    specs: Annotated[list[str] | None, typer.Argument(metavar="SPEC", help="Agents that join.")] = None,
     folder: Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Where the league is kept.")] = Path("league"),
     rules: Preset = None,
     players: Players = None,
     set_: Options = None,
     deals: Annotated[
-        int | None, typer.Option("--deals", min=1, help="Deals of each pair, in all seatings (a new league: 1000).")
+        int | None,
+        typer.Option("--deals", min=1, max=MOST_DEALS, help="Deals of each pair, in all seatings (a new league: 1000)."),
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the deals.")] = None,
 ) -> None:
@@ -284,7 +290,7 @@ def champions() -> None:
 
 @app.command()
 def play(
-    specs: Annotated[list[str] | None, typer.Argument(metavar="[SPEC...]", help="Opponents, your left first.")] = None,
+    specs: Annotated[list[str] | None, typer.Argument(metavar="SPEC", help="Opponents, your left first; else greedy.")] = None,
     rules: Preset = None,
     players: Players = None,
     set_: Options = None,

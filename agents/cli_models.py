@@ -18,6 +18,8 @@ from agents.wording import counted, rules_title
 FOLDER_WORDS = "agents/champions"
 CARD_ORDER = ("rules", "num_players", "strength", "provenance")  # what people ask first
 
+MEASURED = {"mean", "low", "high"}  # of a payoff with its interval
+
 
 def run_export(run: Path, output: Path) -> None:
     """Export the best policy of a run, or one checkpoint, and say what was written."""
@@ -44,12 +46,12 @@ def print_card(file: Path, as_json: bool) -> None:
     grid = Grid(title=Text(f"{file} ({len(data):,} bytes)"), title_justify="left", show_header=False)
     grid.add_column("entry", overflow="fold")
     grid.add_column("value", overflow="fold")
-    provenance = card.get("provenance", {})
-    provenance.pop("config", None)
-    if provenance.get("log"):
-        provenance["log"] = _log_words(provenance["log"])
+    if isinstance(provenance := card.get("provenance"), dict):
+        provenance.pop("config", None)
+        if isinstance(provenance.get("log"), list) and provenance["log"]:
+            provenance["log"] = _log_words(provenance["log"])
     for entry, value in entries({key: card[key] for key in CARD_ORDER if key in card} | card):
-        grid.add_row(Text(entry), Text(value))
+        grid.add_row(Text(printable(entry)), Text(printable(value)))
     grid.caption = "`--json` prints the configuration it was trained with and the whole log too"
     console().print(grid)
 
@@ -90,8 +92,10 @@ def print_champions() -> None:
 
 
 def entries(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (dotted path, text) for everything in a card; lists of plain values stay on one line."""
-    if isinstance(value, Mapping) and value:
+    """Yield (dotted path, text) for everything in a card; a list of plain values, or a payoff with interval, is one entry."""
+    if isinstance(value, Mapping) and set(value) == MEASURED and all(isinstance(part, float) for part in value.values()):
+        yield path, f"{value['mean']:+.4f} ({value['low']:+.4f} to {value['high']:+.4f})"
+    elif isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from entries(inner, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
@@ -101,6 +105,11 @@ def entries(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, ", ".join(map(_words, value)) or "none"
     else:
         yield path, _words(value)
+
+
+def printable(text: str) -> str:
+    """Return a stranger's text with what steers a terminal, such as escape sequences, written out."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _words(value: Any) -> str:

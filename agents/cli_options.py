@@ -69,7 +69,7 @@ def game_from(
     without one the rules are `points` and the players ``seats`` or the least allowed. Raises RuleSetError.
     """
     card = _card_of(specs) if preset is None else None
-    rules = rules_from(card[0] if card else preset or "points", settings)
+    rules = rules_from(card[0] if card else "points" if preset is None else preset, settings)
     if players is None:
         players = seats if seats is not None else card[1] if card else None
     return rules, rules.check_players(players)

@@ -165,7 +165,7 @@ def _say(text: str, indent: int = 0) -> None:
 def meanings(answer: str, legal: Sequence[str]) -> list[str]:
     """Return the legal moves that an answer may mean: by number, by words in any case, or by beginnings of words."""
     if answer.isascii() and answer.isdigit():
-        return [legal[int(answer) - 1]] if 1 <= int(answer) <= len(legal) else []
+        return [words for number, words in enumerate(legal, start=1) if answer.lstrip("0") == str(number)]
     exact = [words for words in legal if words.lower() == answer.lower()]
     parts = answer.lower().split()
     return exact or [words for words in legal if parts and _begins(words.lower().split(), parts)]

@@ -36,12 +36,13 @@ def print_sheet(preset: str, settings: Sequence[str]) -> None:
     screen.print(Text(f"{rules.preset}: {about.title}", style="bold"))
     screen.print(Text(about.description))
     screen.print(Text(about.note, style="dim"))
-    grid = Grid(box=SIMPLE_HEAD, padding=(0, 1), caption="values in bold differ from `points`", caption_justify="left")
+    grid = Grid(box=SIMPLE_HEAD, padding=(0, 1), caption="* differs from `points`", caption_justify="left")
     for heading in ("option", "value", "meaning, (clause), what is allowed"):
         grid.add_column(heading, overflow="fold", no_wrap=heading == "option")
     for line in rules.sheet():
-        changed = "bold" if line.value != line.default else ""
-        value = Text(value_words(line.value), style=changed)
+        value = Text(value_words(line.value))
+        if line.value != line.default:
+            value = Text.assemble((value.plain, "bold"), " *")
         meaning = Text.assemble(f"{line.doc} ({line.clause})\n", (line.allowed, "dim"))
         grid.add_row(line.option, value, meaning)
     screen.print(grid)

@@ -62,6 +62,17 @@ def controlled(
     return {pair: adjust(values, here, there) for pair, values in samples.items()}
 
 
+def combined(controls: Sequence[Control]) -> Control:
+    """Return what a player's controls say of its mean over the opponents, deal by deal.
+
+    The further deals are the same for all of them, so that their errors may go together: the standard errors are averaged.
+    """
+    extra = float(np.mean([math.sqrt(control.extra) for control in controls])) ** 2
+    values = np.mean([control.values for control in controls], axis=0)
+    reduction = float(np.mean([control.reduction for control in controls]))
+    return Control(values, reduction, extra, used=any(control.used for control in controls))
+
+
 def adjust(values: NDArray[np.float64], here: NDArray[np.float64], there: NDArray[np.float64]) -> Control:
     """Return float64[D] ``values`` adjusted by variates float64[D, V], whose means come from float64[M, V] further deals."""
     plain = Control(values, 0.0, 0.0, used=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Agent, AgentSpecError
-from agents.control import Control, controlled
+from agents.control import Control, combined, controlled
 from agents.outcomes import Outcomes
 from agents.playing import play_deals
 from agents.ratings import Rating, rate
@@ -33,6 +33,7 @@ BATCH_TABLES = 2048  # tables in play at once: memory, and how many observations
 
 FEWEST_FIRST = 100  # deals of a first stage
 MAX_DEALS = 1_000_000  # to which a wished precision may lead
+MOST_DEALS = 1_000_000_000  # each has a number in memory for each pair
 
 
 class EvaluationError(ValueError):
@@ -214,7 +215,7 @@ def evaluate(
         line_ups=tuple(plan),
         samples=samples,
         estimates={pair: _judge(values, first_stage, controls.get(pair)) for pair, values in samples.items()},
-        overall={player: _judge(values, first_stage) for player, values in overall_of(samples).items()},
+        overall=_overall(samples, first_stage, controls),
         outcomes=play.outcomes,
         ratings=rate(samples, len(agents), seed) if ratings else {},
         seconds=time.perf_counter() - started,
@@ -303,6 +304,17 @@ def overall_of(samples: dict[tuple[int, int], NDArray[np.float64]]) -> dict[int,
     return {player: np.mean(values, axis=0) for player, values in sorted(rows.items())}
 
 
+def _overall(
+    samples: dict[tuple[int, int], NDArray[np.float64]], first_stage: int | None, controls: dict[tuple[int, int], Control]
+) -> dict[int, Estimate]:
+    """Return each player's mean over its opponents, with the luck taken off that was taken off its payoffs."""
+    judged = {}
+    for player, values in overall_of(samples).items():
+        own = [control for (one, _), control in controls.items() if one == player]
+        judged[player] = _judge(values, first_stage, combined(own) if own else None)
+    return judged
+
+
 def _judge(values: NDArray[np.float64], first_stage: int | None, control: Control | None = None) -> Estimate:
     """Return the mean of a sample with the interval that fits how its size was chosen, or its control variates."""
     if control is not None:
@@ -318,6 +330,8 @@ def _check_stages(deals: int, precision: float | None, max_deals: int, control: 
         raise EvaluationError(f"precision is {precision!r}; a half-width above 0 in reward units is needed, as in 0.01")
     if deals < FEWEST_FIRST:
         raise EvaluationError(f"{deals} deals are too few for a first stage; at least {FEWEST_FIRST} must show the spread")
+    if max_deals > MOST_DEALS:
+        raise EvaluationError(f"max_deals is {max_deals:,}: at most {MOST_DEALS:,} deals are kept track of")
     if max_deals < deals:
         raise EvaluationError(f"max_deals is {max_deals}, less than the {deals} deals of the first stage")
     if control:
@@ -339,6 +353,8 @@ def _check(
     for name, number, least in (("deals", deals, 1), ("seed", seed, 0), ("batch_tables", batch_tables, 1)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
             raise EvaluationError(f"{name} is {number!r}; a whole number of at least {least} is needed")
+    if deals > MOST_DEALS:
+        raise EvaluationError(f"{deals:,} deals are too many: at most {MOST_DEALS:,} are kept track of")
     if together and len(specs) != num_players:
         raise EvaluationError(f"{len(specs)} agents cannot sit together at a table of {num_players}; name one a seat")
     for pair in pairs or ():

@@ -19,11 +19,12 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.claim import sole_use
 from agents.evaluate import BATCH_TABLES, Evaluation, evaluate, overall_of
 from agents.outcomes import Outcomes
 from agents.ratings import rate
 from agents.seatings import line_ups
-from agents.specs import parse_spec
+from agents.specs import make_agent, parse_spec
 from agents.statistics import estimate
 from tonk_env.files import atomic_writer
 from tonk_env.rules import RuleSet, RuleSetError
@@ -88,7 +89,8 @@ def play_league(folder: Path, specs: Sequence[str], setting: Setting, progress: 
     """Play the pairs that are missing and return the whole league as one evaluation.
 
     ``specs`` join the agents that are in the folder already. ``progress`` is called with the pairs played and in all.
-    Raises ``LeagueError`` for a folder with another league, and ``AgentSpecError``, before anything is played.
+    Raises ``LeagueError`` for a folder with another league, ``InUseError`` for one in which somebody else plays, and
+    ``AgentSpecError``, before anything is played.
     """
     before = read_league(folder)
     if before is not None and before[0] != setting:
@@ -96,8 +98,32 @@ def play_league(folder: Path, specs: Sequence[str], setting: Setting, progress: 
     agents = list(dict.fromkeys([*(before[1] if before else ()), *specs]))
     if len(agents) < 2:
         raise LeagueError("a league needs at least two agents, as in `tonk league greedy drop:24`")
-    prints = {spec: fingerprint(spec, setting) for spec in agents}
+    prints = _prints(agents, before[1] if before else (), setting, folder)
     (folder / PAIRS).mkdir(parents=True, exist_ok=True)
+    with sole_use(folder):
+        if read_league(folder) != before:
+            raise LeagueError(f"{folder} was changed by somebody else just now; try again")
+        return _play(folder, agents, prints, setting, progress)
+
+
+def _prints(agents: Sequence[str], kept: Sequence[str], setting: Setting, folder: Path) -> dict[str, str]:
+    """Return every agent's fingerprint, once it is known that it can play: who cannot must not be written down."""
+    prints = {}
+    for spec in agents:
+        try:
+            make_agent(spec, setting.rules, setting.num_players)
+            prints[spec] = fingerprint(spec, setting)
+        except ValueError as error:
+            if spec not in kept:
+                raise
+            raise LeagueError(f"{error}; it is in the league: bring it back, or delete it in {folder / STATE}") from None
+    return prints
+
+
+def _play(
+    folder: Path, agents: Sequence[str], prints: dict[str, str], setting: Setting, progress: Progress | None
+) -> Evaluation:
+    """Write down who is in the league and play what is missing."""
     with atomic_writer(folder / STATE) as stream:
         json.dump({"league": LEAGUE_FORMAT, **setting.to_dict(), "agents": agents}, stream, indent=1)
     pairs: dict[tuple[int, int], Pair] = {}
@@ -199,7 +225,8 @@ def _difference(theirs: Setting, ours: Setting) -> str:
     """Say in what two settings differ."""
     for name in ("num_players", "deals", "seed"):
         if getattr(theirs, name) != getattr(ours, name):
-            return f"its {name.replace('num_', '')} is {getattr(theirs, name)}, not {getattr(ours, name)}"
+            verb = "is" if name == "seed" else "are"
+            return f"its {name.replace('num_', '')} {verb} {getattr(theirs, name)}, not {getattr(ours, name)}"
     return f"its rules are {json.dumps(theirs.rules.to_dict())}, not {json.dumps(ours.rules.to_dict())}"
 
 

@@ -23,7 +23,8 @@ class OnnxAgent:
 
     It draws from its policy with a generator of its own, or takes the likeliest action if ``greedy``. Without rules and
     players it is made for the game on its card, which ``rules`` and ``num_players`` then tell. Raises
-    ``OpponentFileError`` for a file that is damaged, no opponent, or made for another game.
+    ``OpponentFileError`` for a file that is damaged, no opponent, or made for another game. Copies and pickles hold the
+    file's content and go on with the same draws.
     """
 
     compiled: tuple[int, int] | None = None
@@ -46,10 +47,18 @@ class OnnxAgent:
         check_card(self.card, self.rules, self.num_players, str(source))
         self.name = name or str(source)
         self.greedy = greedy
+        self._data = data  # with which a copy opens a session of its own
         self._session = _open_session(data, str(source))
         spaces = self.card["spaces"]
         _check_signature(self._session, spaces["observation"]["size"], spaces["action"]["size"], str(source))
         self.seed(seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_session"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._session = _open_session(self._data, self.name)
 
     def act(self, observations: Observations, masks: Masks, rows: Rows | None = None) -> Actions:
         """Return int64[B], one legal action for each of int8[B, O] observations with int8[B, A] masks."""

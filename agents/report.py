@@ -34,8 +34,8 @@ def tables(evaluation: Evaluation) -> Group:
     """Return title, payoffs, ways of winning and losing, and the verdicts in words."""
     parts: list[Any] = [Text(title(evaluation), style="bold"), Text(design(evaluation), style="dim")]
     labels = column_labels(evaluation.names)
-    if any(label != name for label, name in zip(labels, evaluation.names, strict=True)):
-        parts += [Text(f"{label} = {name}", overflow="fold") for label, name in zip(labels, evaluation.names, strict=True)]
+    named = zip(labels, evaluation.names, strict=True)
+    parts += [Text(f"{label} = {name}", overflow="fold") for label, name in named if label != name]
     parts.append(_payoffs(evaluation, labels))
     if evaluation.ratings:
         parts.append(_ladder(evaluation))
@@ -103,7 +103,9 @@ def _controls(evaluation: Evaluation) -> str:
     reductions = [control.reduction for control in evaluation.controls.values() if control.used]
     if not reductions:
         return "; control variates did not help and are left out"
-    return f"; control variates take {min(reductions):.0%} to {max(reductions):.0%} off the variance where they help"
+    least, most = f"{100 * min(reductions):.0f}", f"{100 * max(reductions):.0f}"
+    share = f"{least} %" if least == most else f"{least} to {most} %"
+    return f"; control variates take {share} off the variance where they help"
 
 
 def verdicts(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -148,10 +150,10 @@ def _payoffs(evaluation: Evaluation, labels: Sequence[str]) -> Grid:
     opponents = [] if together else sorted({opponent for _, opponent in evaluation.estimates})
     for opponent in opponents:
         grid.add_column(f"against {labels[opponent]}", justify="right", overflow="fold")
-    grid.add_column("at the table" if together else "mean", justify="right")
-    grid.add_column("hands won", justify="right")
+    grid.add_column("at the table" if together else "mean", justify="right", overflow="fold")
+    grid.add_column("hands won", justify="right", overflow="fold")
     if evaluation.ratings:
-        grid.add_column("rating", justify="right")
+        grid.add_column("rating", justify="right", overflow="fold")
     for player, name in enumerate(labels):
         cells = [_cell(evaluation.estimates.get((player, opponent))) for opponent in opponents]
         cells += [_cell(evaluation.overall.get(player)), Text(f"{evaluation.outcomes.win_share(player):.1%}")]
@@ -172,7 +174,7 @@ def _ladder(evaluation: Evaluation) -> Grid:
     grid = _grid("Ladder", "rung")
     grid.add_column("agent", overflow="fold")
     for heading in ("rating", "nearly sure", "mean payoff"):
-        grid.add_column(heading, justify="right")
+        grid.add_column(heading, justify="right", overflow="fold")
     for rung, player in enumerate(ladder(evaluation), 1):
         rating = evaluation.ratings[player]
         numbers = f"{rating.mu:.1f} ± {2 * rating.sigma:.1f}", f"{rating.ordinal:.1f}"

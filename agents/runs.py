@@ -97,6 +97,13 @@ def open_run(folder: Path, overrides: list[str] | None = None) -> TrainConfig:
     return config
 
 
+def behind_links(folder: Path) -> Path:
+    """Return the folder that a link such as ``runs/latest`` leads to: its name is the run's, and stays so."""
+    while folder.is_symlink():
+        folder = folder.parent / folder.readlink()
+    return folder
+
+
 def _refuse_changes(before: TrainConfig, after: TrainConfig, folder: Path) -> None:
     """Refuse another value of what is fixed for a run; the same rules in other words are no change."""
     same_rules = before.game.rule_set() == after.game.rule_set()

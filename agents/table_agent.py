@@ -99,13 +99,13 @@ def read_table(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
                 raise OpponentFileError(f"{path} is too large for the table of a solved game")
             arrays = {name: file[name] for name in TYPES}
         card = json.loads(arrays.pop("card").tobytes())
-        sound = card["format"] == TABLE_FORMAT and _fits(arrays)
+        sound = card["format"] == TABLE_FORMAT and _names_a_game(card) and _fits(arrays)
         card_rules(card, str(path))
     except AgentSpecError:
         raise
     except OSError as error:
         raise OpponentFileError(f"cannot read {path}: {error.strerror or 'it is no table of a solved game'}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile):
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, BadZipFile):
         raise OpponentFileError(f"{path} is no table of a solved game, as `tonk solve` writes it") from None
     if not sound:
         raise OpponentFileError(f"{path} is damaged: its arrays do not fit together")
@@ -116,6 +116,12 @@ def table_game(path: Path) -> tuple[RuleSet, int]:
     """Return the rules and the number of players that a table plays. Raises ``OpponentFileError``."""
     card = read_table(path)[0]
     return card_rules(card, str(path)), int(card["num_players"])
+
+
+def _names_a_game(card: dict[str, Any]) -> bool:
+    """Whether the parts of a card that say which game it is are of the kinds that ``check_card`` compares."""
+    spaces = [card["spaces"][name] for name in ("observation", "action")]
+    return type(card["num_players"]) is int and all(isinstance(space, dict) for space in spaces)
 
 
 def _fits(arrays: dict[str, NDArray[Any]]) -> bool:

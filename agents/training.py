@@ -9,9 +9,11 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
+from agents.checkpoint import FOLDER, CheckpointError, read_tensors
+from agents.claim import sole_use
 from agents.config import ConfigError, TrainConfig
 from agents.exporting import export_run
-from agents.runs import RUNS, create_run, open_run, write_description
+from agents.runs import BEST, RUNS, behind_links, create_run, open_run, write_description
 from agents.specs import make_agent
 from agents.trainer import Trainer
 
@@ -34,7 +36,7 @@ def train(
     check_opponents(config)
     trainer_class = trainer_of(config)
     run = create_run(config, config_name, name, runs)
-    with closing(trainer_class(config, run, console)) as trainer:
+    with sole_use(run), closing(trainer_class(config, run, console)) as trainer:
         trainer.run(stop_after)
     return run
 
@@ -42,18 +44,36 @@ def train(
 def resume(
     run: Path, overrides: list[str] | None = None, console: Console | None = None, stop_after: int | None = None
 ) -> Path:
-    """Go on with a run where its newest checkpoint stands. Overrides change its configuration for good.
+    """Go on with a run where its newest checkpoint stands, and return its folder, the one behind a link like ``latest``.
 
-    Raises ``RunError``, ``ConfigError``, ``AgentSpecError`` or ``CheckpointError``, each before anything is written.
+    Overrides change its configuration for good. Raises ``RunError``, ``ConfigError``, ``AgentSpecError``,
+    ``CheckpointError`` or ``InUseError``, each before anything is written.
     """
     config = open_run(run, overrides)
+    run = behind_links(run)
     check_device(config)
     check_opponents(config)
-    with closing(trainer_of(config)(config, run, console)) as trainer:
+    with sole_use(run), closing(trainer_of(config)(config, run, console)) as trainer:
         trainer.restore()
+        for fault in trainer.store.passed_over:
+            trainer.display.say(f"passed over: {fault}")
+        _check_best(trainer)
         write_description(run, config)
         trainer.run(stop_after)
     return run
+
+
+def _check_best(trainer: Trainer) -> None:
+    """Look now, and not at the end of training, whether the best policy so far can be read; if not, look for another one."""
+    if trainer.best["score"] is None:
+        return
+    try:
+        read_tensors(trainer.folder / FOLDER / BEST)
+    except CheckpointError as fault:
+        if trainer.share_used(trainer.decisions) >= 1:
+            raise CheckpointError(f"{fault}; train on for another best policy, with a larger budget.decisions") from None
+        trainer.display.say(f"{fault}: the best policy is the best one from here on")
+        trainer.best, trainer.remeasure = {"score": None, "step": None}, False
 
 
 def trainer_of(config: TrainConfig) -> type[Trainer]:

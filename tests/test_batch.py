@@ -322,6 +322,15 @@ def test_players_are_of_a_known_kind(kinds: list[float]) -> None:
         Batch("points", 2, 2, seed=1).set_players(np.array([kinds, kinds]))
 
 
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (1, 2, 2)])
+def test_players_come_in_a_row_for_each_table(shape: tuple[int, ...]) -> None:
+    batch = Batch("points", 2, 2, seed=1)
+    with pytest.raises(ValueError, match=r"kinds are of shape \(2, 2\)"):
+        batch.set_players(np.full(shape, GREEDY))
+    with pytest.raises(ValueError, match=r"params are of shape \(2, 2\)"):
+        batch.set_players(np.full((2, 2), GREEDY), np.zeros(shape, np.int16))
+
+
 def test_a_batch_that_deals_anew_needs_an_external_seat() -> None:
     batch = Batch("points", 2, 2, seed=1)
     batch.set_players(np.full((2, 2), GREEDY))

@@ -13,8 +13,11 @@ import pytest
 from tonk_env.batch import Batch
 from tonk_env.kernels.bits import COMPILED
 from tonk_env.kernels.one import do
+from tonk_env.kernels.tree import walk
+from tonk_env.replay import check_hand, play_on
 from tonk_env.rules import PRESETS
 from tonk_env.table import Table
+from tonk_env.tree import build_tree
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -135,6 +138,25 @@ def test_a_second_process_finds_everything_compiled() -> None:
     second = fresh(code)
     assert second.stdout.split() == ["0", "1"]
     assert "compiling" not in second.stderr
+
+
+def test_who_waits_for_a_part_to_compile_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    cold = {play_on, walk}
+    monkeypatch.setattr("tonk_env.compiling.is_cold", lambda kernel: kernel in cold)
+    table = Table("micro", seed=0)
+    table.reset()
+    while not table.over:
+        table.step(int(table.legal_actions()[0]))
+    assert table.last_hand is not None
+    check_hand(table.last_hand)
+    build_tree("micro")
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in said] == ["tonk_env"] * 2
+    assert "compiling what replays hands" in said[0]
+    assert "compiling what writes down game trees" in said[1]
+    cold.clear()
+    check_hand(table.last_hand)
+    assert capsys.readouterr().err == ""
 
 
 @needs_compiler

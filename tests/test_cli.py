@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agents.cli import app
+from agents.cli_models import entries
 from agents.cli_options import option_value, rules_from
 from agents.cli_play import in_lines, read_move
 from agents.cli_progress import ProgressBar
@@ -23,6 +24,7 @@ from tonk_env.rules import OPTIONS, PRESETS, make_rules
 def tonk(tmp_path, monkeypatch):
     """Run one command in an empty folder: (exit status, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # 80 then
 
     def run(*arguments, given=""):
         result = CliRunner().invoke(app, list(arguments), input=given, prog_name="tonk")
@@ -67,6 +69,13 @@ def test_rules_shows_what_was_set(tonk):
     status, out, _ = tonk("rules", "rockets", "--set", "hand_size=7", "--set", "opening_exact=off")
     assert status == 0
     assert make_rules("rockets", hand_size=7, opening_exact=()).fingerprint() in out
+
+
+def test_rules_marks_what_differs_without_colours_too(tonk):
+    lines = tonk("rules", "rockets")[1].splitlines()
+    marked = {line.split()[0] for line in lines if line.split()[2:3] == ["*"]}
+    assert marked == {name for name, option in OPTIONS.items() if getattr(PRESETS["rockets"], name) != option.default}
+    assert not [line for line in tonk("rules", "points")[1].splitlines() if line.split()[2:3] == ["*"]]
 
 
 SETTINGS = [
@@ -234,6 +243,30 @@ def test_info_prints_the_card(tonk, opponent):
     assert json.loads(tonk("info", "mine.onnx", "--json")[1])["provenance"]["config"] == {"seed": 0}
 
 
+def test_info_puts_a_payoff_and_its_interval_on_one_line():
+    payoffs = {"greedy": {"mean": 0.25, "low": 0.125, "high": 0.375}, "odd": {"mean": "much", "low": 0.0, "high": 1.0}}
+    assert list(entries({"payoffs": payoffs})) == [
+        ("payoffs.greedy", "+0.2500 (+0.1250 to +0.3750)"),
+        ("payoffs.odd.mean", "much"),
+        ("payoffs.odd.low", "0"),
+        ("payoffs.odd.high", "1"),
+    ]
+
+
+def test_a_strangers_claims_cannot_steer_the_terminal(tonk, opponent):
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(opponent)
+    card = json.loads(model.metadata_props[0].value)
+    card["strength"], card["provenance"] = "best \x1b[2J\x9b31m\rof all", ["somebody", None]
+    model.metadata_props[0].value = json.dumps(card)
+    onnx.save(model, opponent)
+    status, out, _ = tonk("info", "mine.onnx")
+    assert status == 0
+    assert r"best \x1b[2J\x9b31m\rof all" in out
+    assert "somebody, –" in out
+    assert all(sign.isprintable() for line in out.split("\n") for sign in line)
+
+
 def test_rules_and_players_come_from_the_card_unless_they_are_named(tonk, opponent):
     status, _, err = tonk("evaluate", "mine.onnx", "mine.onnx@greedy", "--deals", "3", "--json", "e.json")
     assert status == 0, err
@@ -303,6 +336,9 @@ def test_play_tells_hands_and_totals_of_a_match(tonk):
         ("3", "hit 5H low"),
         ("4", None),
         ("0", None),
+        ("00", None),
+        ("02", "discard KS"),
+        ("9" * 5000, None),
         ("DISCARD ks", "discard KS"),
         ("di k", "discard KS"),
         ("di", None),
@@ -338,6 +374,11 @@ MISTAKES = [
     ("evaluate greedy random --playrs 2", "--players"),
     ("evaluate greedy random --deals 0", "--deals"),
     ("evaluate greedy random --deals many", "--deals"),
+    (f"evaluate greedy random --deals {10**23}", "--deals"),
+    (f"evaluate greedy random --precision 0.1 --max-deals {10**23}", "--max-deals"),
+    (f"league greedy random --deals {10**18}", "--deals"),
+    ("evaluate greedy random --rules=", "There is no preset ''"),
+    ("solve --rules=", "There is no preset ''"),
     ("evaluate greedy random --seed -1", "--seed"),
     ("evaluate greedy random --plot e.gif", "must end in one of"),
     ("evaluate greedy random --json no/e.json", "there is no folder no"),
@@ -358,6 +399,10 @@ MISTAKES = [
     ("play greedy greedy greedy --players 2", "3 opponents are named for 1 seat;"),
     ("play --seat 4", "there is no seat 4"),
 ]
+
+
+def test_rules_of_an_empty_name_are_refused(tonk):
+    assert tonk("rules", "")[0] == 2
 
 
 @pytest.mark.parametrize("arguments, words", MISTAKES)

@@ -333,6 +333,7 @@ def test_text_says_what_is_not_known():
         ({"deals": 0}, EvaluationError, "deals is 0"),
         ({"seed": -1}, EvaluationError, "seed is -1"),
         ({"deals": 2.5}, EvaluationError, "deals is 2.5"),
+        ({"deals": 10**23}, EvaluationError, "deals are too many"),
         ({"batch_tables": 0}, EvaluationError, "batch_tables is 0"),
         ({"num_players": 3, "together": True}, EvaluationError, "cannot sit together"),
         ({"pairs": [(0, 0)]}, EvaluationError, "not two different players"),
@@ -359,6 +360,21 @@ def test_long_names_stay_apart_in_eighty_columns():
     for letter, name in zip("ABCDE", names, strict=True):
         assert f"{letter} = {name}" in text
     assert {"A", "B", "C", "D", "E"} <= {line.split()[0] for line in text.splitlines() if line.split()}
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_in_a_narrow_window_every_figure_is_whole(width):
+    result = evaluate(["greedy", "random", "drop:20"], "mini", 2, deals=30, ratings=True)
+    text = result.text(width)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_label_that_is_the_name_is_not_explained():
+    result = replace(evaluate(["greedy", "random"], "mini", 2, deals=3), names=("runs/a/opponent.onnx", "greedy"))
+    lines = result.text(80).splitlines()
+    assert "a = runs/a/opponent.onnx" in lines
+    assert "greedy = greedy" not in lines
 
 
 def test_catching_and_being_caught_have_colours_of_their_own():

@@ -1,11 +1,14 @@
 """Checks exported opponents: equal to the torch policy, never illegal, no torch needed, foreign and torn files refused."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import onnx
 import pytest
@@ -100,6 +103,28 @@ def test_equal_seeds_equal_moves_and_greedy_repeats_itself(exported: Path) -> No
     assert (first != third).any()
     greedy = make_agent(f"{exported}@greedy", RULES, 2)
     assert (greedy.act(observations, masks) == greedy.act(observations, masks)).all()
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda given: pickle.loads(pickle.dumps(given))])
+@pytest.mark.parametrize("make, many", [(gymnasium.make, {}), (gymnasium.make_vec, {"num_envs": 3})])
+def test_games_with_an_exported_opponent_can_be_copied(exported: Path, duplicate: Any, make: Any, many: dict[str, int]) -> None:
+    env = make("tonk_env/Tonk-v0", rules=RULES, num_players=2, opponents=str(exported), **many)
+    moves = history(env, env.reset(seed=3)[1], 10)
+    other = duplicate(env)
+    info = moves[-1][-1]
+    assert [step[:-1] for step in history(other, info, 60)] == [step[:-1] for step in history(env, info, 60)]
+
+
+def history(env: Any, info: dict[str, Any], steps: int) -> list[Any]:
+    """Play the last legal action again and again; what came of it, the infos last."""
+    seen = []
+    for _ in range(steps):
+        action = np.asarray(info["action_mask"]).shape[-1] - 1 - np.asarray(info["action_mask"])[..., ::-1].argmax(axis=-1)
+        observation, reward, terminated, truncated, info = env.step(action)
+        if np.ndim(terminated) == 0 and (terminated or truncated):
+            observation, info = env.reset()
+        seen.append((observation["observation"].tobytes(), np.asarray(reward).tolist(), info))
+    return seen
 
 
 def test_loading_needs_neither_torch_nor_onnx(exported: Path, root: Path) -> None:

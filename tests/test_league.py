@@ -5,8 +5,12 @@ import json
 import numpy as np
 import pytest
 from test_cli import tonk  # noqa: F401 - the fixture that runs one command
+from typer.testing import CliRunner
 
 from agents import league
+from agents.base import AgentSpecError
+from agents.claim import InUseError, sole_use
+from agents.cli import app
 from agents.evaluate import evaluate
 from agents.league import LeagueError, Setting, play_league, read_league
 from tonk_env.rules import make_rules
@@ -52,6 +56,38 @@ def test_who_joins_plays_only_its_own_pairs(tmp_path, played):
     assert again.estimates == second.estimates
 
 
+@pytest.fixture
+def solved(tmp_path):
+    """The file of a solved game, which plays `micro` only."""
+    assert CliRunner().invoke(app, ["solve", "--rules", "micro", "--iterations", "1", "-o", f"{tmp_path}/m.npz"]).exit_code == 0
+    return tmp_path / "m.npz"
+
+
+def test_who_plays_another_game_does_not_get_into_the_league(tmp_path, played, solved):
+    play_league(tmp_path / "l", ["greedy", "random"], SETTING)
+    with pytest.raises(AgentSpecError, match="plays by other rules"):
+        play_league(tmp_path / "l", [f"cfr:{solved}"], SETTING)
+    assert play_league(tmp_path / "l", ["drop:20"], SETTING).names == ("greedy", "random", "drop:20")
+    with pytest.raises(AgentSpecError, match="plays by other rules"):
+        play_league(tmp_path / "new", ["greedy", f"cfr:{solved}"], SETTING)
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_agent_that_is_gone_is_named_with_what_to_do(tmp_path, solved):
+    micro = Setting(make_rules("micro"), 2, 20, 5)
+    play_league(tmp_path / "l", ["greedy", f"cfr:{solved}"], micro)
+    solved.unlink()
+    with pytest.raises(LeagueError, match=r"no file .*m\.npz.* bring it back, or delete it in .*league\.json"):
+        play_league(tmp_path / "l", [], micro)
+
+
+def test_two_do_not_play_one_league_at_a_time(tmp_path):
+    play_league(tmp_path / "l", ["greedy", "random"], SETTING)
+    with sole_use(tmp_path / "l"), pytest.raises(InUseError, match=r"another process is at work in .*l: wait"):
+        play_league(tmp_path / "l", ["drop:20"], SETTING)
+    assert play_league(tmp_path / "l", [], SETTING).names == ("greedy", "random")
+
+
 def test_an_interrupted_league_goes_on(tmp_path, played, monkeypatch):
     def stop(done, total):
         if done == 2:
@@ -92,8 +128,8 @@ def test_a_file_that_changed_is_another_agent(tmp_path):
 @pytest.mark.parametrize(
     "setting, words",
     [
-        (Setting(ROCKETS, 2, 61, 5), "its deals is 60, not 61"),
-        (Setting(ROCKETS, 3, 60, 5), "its players is 2, not 3"),
+        (Setting(ROCKETS, 2, 61, 5), "its deals are 60, not 61"),
+        (Setting(ROCKETS, 3, 60, 5), "its players are 2, not 3"),
         (Setting(make_rules("deadwood"), 2, 60, 5), "its rules are"),
     ],
 )

@@ -89,6 +89,7 @@ def test_a_limit_on_deals_is_kept_and_said():
         ({"precision": 0}, "half-width above 0"),
         ({"precision": 0.1, "deals": 20}, "too few for a first stage"),
         ({"precision": 0.1, "max_deals": 50}, "max_deals is 50"),
+        ({"precision": 0.1, "max_deals": 10**23}, "are kept track of"),
         ({"precision": 0.1, "control": True}, "either precision or control"),
     ],
 )
@@ -164,6 +165,23 @@ def test_control_in_an_evaluation():
     assert result.against(0, 1).mean == pytest.approx(-result.against(1, 0).mean, abs=1e-6)
     assert "off the variance" in " ".join(result.text().split())
     assert result.to_dict()["payoffs"][0]["control"]["used"] is True
+
+
+def test_with_control_the_mean_over_opponents_is_that_of_the_payoffs():
+    agents = [Outside("drop:23", ROCKETS, 2), "greedy", "drop:15"]
+    two = evaluate(agents[:2], ROCKETS, 2, deals=600, seed=2, control=True)
+    assert two.controls[0, 1].used
+    assert two.overall[0] == two.against(0, 1), "one opponent: the mean over it is the payoff"
+    three = evaluate(agents, ROCKETS, 2, deals=600, seed=2, control=True)
+    payoffs = [three.against(0, other) for other in (1, 2)]
+    assert three.overall[0].mean == pytest.approx(np.mean([entry.mean for entry in payoffs]))
+    assert three.overall[0].error <= np.mean([entry.error for entry in payoffs])
+
+
+def test_what_control_took_off_is_said_once_where_it_is_one_share():
+    result = evaluate([Outside("drop:23", ROCKETS, 2), "greedy"], ROCKETS, 2, deals=600, seed=2, control=True)
+    share = f"{100 * result.controls[0, 1].reduction:.0f} %"
+    assert f"control variates take {share} off the variance" in " ".join(result.text().split())
 
 
 # -- drops, and the report -----------------------------------------------------------------------------------------------

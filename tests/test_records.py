@@ -146,6 +146,8 @@ def test_replay_steps_forward_and_back(match_hands):
         assert replay.position == position
     with pytest.raises(IndexError, match=f"0 to {len(hand.moves)}"):
         replay.go(len(hand.moves) + 1)
+    with pytest.raises(TypeError):
+        replay.go(2.5)
 
 
 def test_replay_equals_the_live_table_at_every_move():

@@ -56,6 +56,12 @@ def test_text_of_a_seat() -> None:
     assert len(lines) == 5
 
 
+@pytest.mark.parametrize("seat", [2, -1, 0.5, True, "none"])
+def test_who_is_not_at_the_table_sees_nothing(seat: Any) -> None:
+    with pytest.raises(ValueError, match="is not at this table: seats are 0 to 1"):
+        table().render(seat)
+
+
 def test_text_follows_the_rules_being_played() -> None:
     words = {"points": "to drop, draw or take", "tunk": "to draw or take"}
     for rules, phrase in words.items():

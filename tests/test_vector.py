@@ -242,6 +242,12 @@ def test_gymnasiums_own_vectorisation(mode: str) -> None:
         envs.close()
 
 
+@pytest.mark.parametrize("number", [0, -1, 2.5, True])
+def test_as_many_tables_as_there_can_be(number: Any) -> None:
+    with pytest.raises(ValueError, match="num_envs is a whole number from 1"):
+        gymnasium.make_vec("tonk_env/Tonk-v0", num_envs=number)
+
+
 def test_rendering_many_tables_is_refused() -> None:
     with pytest.raises(ValueError, match="vectorization_mode"):
         make_vec(2, render_mode="rgb_array")

@@ -101,10 +101,10 @@ class Batch:
         """
         where = self._all if rows is None else self._rows(rows)
         shape = (len(where), self.num_players)
-        given = _whole_numbers("kinds", kinds, EXTERNAL, EXPERT)
-        counts = _whole_numbers("params", np.zeros(1, np.int16) if params is None else params, 0, 32767)
-        self._players["kind"][where, : self.num_players] = np.broadcast_to(given, shape)
-        self._players["param"][where, : self.num_players] = np.broadcast_to(counts, shape)
+        given = _whole_numbers("kinds", kinds, EXTERNAL, EXPERT, shape)
+        counts = _whole_numbers("params", np.zeros(1, np.int16) if params is None else params, 0, 32767, shape)
+        self._players["kind"][where, : self.num_players] = given
+        self._players["param"][where, : self.num_players] = counts
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode at every table. ``seed`` restarts the series of deals; None goes on with it."""
@@ -246,12 +246,15 @@ def _moves(actions: Any) -> np.ndarray:
     return np.ascontiguousarray(given, dtype=np.int64)
 
 
-def _whole_numbers(name: str, given: Any, low: int, high: int) -> np.ndarray:
-    """An array of whole numbers within bounds. Raises ValueError for anything else."""
+def _whole_numbers(name: str, given: Any, low: int, high: int, shape: tuple[int, int]) -> np.ndarray:
+    """An array of whole numbers within bounds, spread over ``shape``. Raises ValueError for anything else."""
     values = np.asarray(given)
     if values.dtype.kind not in "iu" or (values.size and (values.min() < low or values.max() > high)):
         raise ValueError(f"{name} are whole numbers from {low} to {high}, not {values.tolist()}"[:200])
-    return values
+    try:
+        return np.broadcast_to(values, shape)
+    except ValueError:
+        raise ValueError(f"{name} are of shape {shape}, one for each table and seat, not {values.shape}") from None
 
 
 def choose_from_observations(

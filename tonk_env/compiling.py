@@ -26,3 +26,9 @@ def announce(kernel: Any) -> None:
         print("tonk_env: compiling the engine, once for this installation (half a minute) …", file=sys.stderr, flush=True)  # noqa: T201
         _said = True
         import_module("tonk_env.warmup").compile_engine()  # it builds tables itself, hence not imported above
+
+
+def announce_part(kernel: Any, what: str) -> None:
+    """When a part that few need is still to be compiled, print one line that says so, and what it is."""
+    if is_cold(kernel):
+        print(f"tonk_env: compiling {what}, once for this installation …", file=sys.stderr, flush=True)  # noqa: T201

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+_unfinished: set[str] = set()  # temporary files that are being written
+
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
     """Return ``path`` if a file could be written there; found out before the work that fills it, not after.
@@ -55,13 +57,15 @@ def atomic_writer(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
     block that raises leaves the old file, or none, as it was. What is not a regular file (a pipe, ``/dev/stdout``)
     is written directly.
     """
-    target = Path(os.path.realpath(check_writable(path)))
+    target = check_writable(path)
     text = None if "b" in mode else "utf-8"
-    if target.exists() and not target.is_file():
+    if target.exists() and not target.is_file():  # by its own name: what /dev/stdout leads to may have none
         with open(target, mode, encoding=text) as stream:
             yield stream
         return
+    target = Path(os.path.realpath(target))
     handle, name = _temporary(target)
+    _unfinished.add(name)
     try:
         with os.fdopen(handle, mode, encoding=text) as stream:
             yield stream
@@ -71,6 +75,15 @@ def atomic_writer(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
         with suppress(OSError):
             os.unlink(name)
         raise
+    finally:
+        _unfinished.discard(name)
+
+
+def discard_unfinished() -> None:
+    """Remove the temporary files of writers that are still at work: for a process that ends without unwinding."""
+    for name in list(_unfinished):
+        with suppress(OSError):
+            os.unlink(name)
 
 
 def _permissions(target: Path) -> int:

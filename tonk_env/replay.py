@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tonk_env.cards import CARD_NAMES
+from tonk_env.compiling import announce_part
 from tonk_env.kernels.apply import apply
 from tonk_env.kernels.bits import jit
 from tonk_env.kernels.observe import is_legal
@@ -95,7 +97,8 @@ class Replay:
         return RecordError(f"move {self.position + 1} is {self.hand.moves[self.position]!r}{problem}", "moves")
 
     def go(self, position: int) -> Table:
-        """Return the table after ``position`` moves, forward or back."""
+        """Return the table after ``position`` moves, forward or back. Raises ``IndexError`` for a place outside the hand."""
+        position = operator.index(position)
         if not 0 <= position <= len(self):
             raise IndexError(f"position {position} is outside this hand: 0 to {len(self)}")
         if position < self.position:
@@ -199,6 +202,7 @@ def compare(played: HandResult, written: HandResult) -> None:
 def _play(table: HandTable, hand: HandResult) -> None:
     """Play a hand's moves: those without wilds in one compiled stretch, the rest as words against the legal moves."""
     numbers = _action_numbers(hand)
+    announce_part(play_on, "what replays hands (some ten seconds)")
     done = 0
     while numbers is not None and done < len(hand.moves):
         done += int(play_on(table._rules, table._tables, numbers[0][done:], numbers[1][done:]))

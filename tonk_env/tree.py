@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tonk_env.actions import num_actions
 from tonk_env.batch import Batch
+from tonk_env.compiling import announce_part
 from tonk_env.kernels import tree as kernels
 from tonk_env.kernels.tree import EDGE_DTYPE, FRAME_DTYPE, MAX_DEPTH, NODE_DTYPE, look_keys, walk
 from tonk_env.observation import ObservationLayout
@@ -115,6 +116,7 @@ def build_tree(rules: str | RuleSet, max_edges: int = MAX_EDGES) -> GameTree:
     rules.check_players(2)
     if not rules.single_hand:
         raise TreeError(f"{rules.preset!r} is played as a match here; solve its single hands, with match=hands")
+    announce_part(walk, "what writes down game trees (some ten seconds)")
     return _Builder(rules, max_edges).build()
 
 

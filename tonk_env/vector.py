@@ -72,6 +72,8 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     ) -> None:
         if render_mode is not None:
             raise ValueError('many tables are not drawn: use make_vec(..., vectorization_mode="sync") to render')
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise ValueError(f"num_envs is a whole number from 1, not {num_envs!r}")
         self.num_envs = num_envs
         self.rules = make_rules(rules, **options)
         self.num_players = self.rules.check_players(num_players)

@@ -70,7 +70,9 @@ def public_result(result: HandResult) -> dict[str, Any]:
 
 
 def look(table: Table, viewer: int | Literal["all"]) -> TableLook:
-    """The table as one seat sees it (R39), or with every hand open for ``"all"``."""
+    """The table as one seat sees it (R39), or with every hand open for ``"all"``. Raises ValueError for anybody else."""
+    if viewer != ALL and (isinstance(viewer, bool) or viewer not in range(table.num_players)):
+        raise ValueError(f"seat {viewer!r} is not at this table: seats are 0 to {table.num_players - 1}, or 'all'")
     pile = tuple((card_name(card), _thrower(by)) for card, by in table.pile)
     mine = viewer in (ALL, table.seat) and not table.over
     return TableLook(
