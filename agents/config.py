@@ -166,16 +166,24 @@ class OpponentsConfig(Section):
 
 
 class TeacherConfig(Section):
-    """A compiled player that the policy imitates before it learns by itself, and may be held to for a while after."""
+    """A compiled player to begin with, before PPO takes over: first its moves are imitated, then its play-outs learned from."""
 
     agent: str | None = Field(default=None, description="Who is imitated: greedy, expert or drop:N; null: nobody.")
     until: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.3,
         description="Share of the budget, from its start, in which the policy plays and learns what the teacher would have "
-        "done; PPO has the rest, and its schedules run over that.",
+        "done. PPO has what the teacher leaves, and its schedules run over that.",
     )
     learning_rate: Annotated[float, Field(gt=0)] = Field(
         default=2e-3, description="Adam's step size at the start of that; it falls to the one that PPO begins with."
+    )
+    plays: Annotated[int, Field(ge=0, le=1000)] = Field(
+        default=0,
+        description="Play-outs by the teacher for each legal move, of hands as they lie with the stock in another order: the "
+        "policy then learns from what its moves are worth. Single hands only. 0: none.",
+    )
+    plays_until: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.5, description="Share of the budget at which these end and PPO begins."
     )
     weight: Annotated[float, Field(ge=0)] = Field(
         default=0.0, description="Weight of -log p(teacher's choice) in PPO's loss at its start; it falls to 0 with the budget."
@@ -278,10 +286,19 @@ class TrainConfig(Section):
     def _duplicates_fit(self) -> TrainConfig:
         if self.ppo.num_tables % self.ppo.duplicates:
             raise ValueError(f"ppo.num_tables {self.ppo.num_tables} is no multiple of ppo.duplicates {self.ppo.duplicates}")
-        if self.ppo.duplicates > 1:
-            rules = self.game.rule_set()
-            if rules.match != "hands" or rules.hands != 1:
-                raise ValueError("ppo.duplicates is for single hands: add the rule options match=hands and hands=1")
+        if self.ppo.duplicates > 1 and not _single_hands(self.game.rule_set()):
+            raise ValueError("ppo.duplicates is for single hands: add the rule options match=hands and hands=1")
+        return self
+
+    @model_validator(mode="after")
+    def _plays_fit(self) -> TrainConfig:
+        teacher = self.teacher
+        if teacher.plays and teacher.agent and teacher.plays_until <= teacher.until:
+            raise ValueError(f"teacher.plays_until {teacher.plays_until} must be above teacher.until {teacher.until}")
+        if teacher.plays and teacher.agent != "expert":
+            raise ValueError("teacher.plays is for teacher.agent=expert, who plays the hands out")
+        if teacher.plays and not _single_hands(self.game.rule_set()):
+            raise ValueError("teacher.plays is for single hands: add the rule options match=hands and hands=1")
         return self
 
     @model_validator(mode="after")
@@ -306,6 +323,10 @@ class TrainConfig(Section):
     def decisions_per_iteration(self) -> int:
         """Decisions of the learner between two updates."""
         return self.ppo.num_tables * self.ppo.steps
+
+
+def _single_hands(rules: RuleSet) -> bool:
+    return rules.match == "hands" and rules.hands == 1
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:

@@ -46,6 +46,7 @@ class Judgement:
     """What a policy says of decisions that were taken, float32[B] each; ``hidden`` float32[B, H]."""
 
     log_probs: torch.Tensor  # of the actions
+    all_log_probs: torch.Tensor  # of all legal ones, float32[B, K]
     advised: torch.Tensor  # log-probabilities of the teacher's actions
     entropy: torch.Tensor  # in nats
     values: torch.Tensor  # of the critic that sees what the player sees
@@ -128,6 +129,7 @@ class TonkPolicy(MaskableActorCriticPolicy):
         log_probs = self._log_probs(features, legal)
         return Judgement(
             _of(actions, legal, log_probs),
+            log_probs,
             _of(advice, legal, log_probs),
             _entropy(log_probs),
             self.value_net(self.mlp_extractor.forward_critic(features)).squeeze(1),

@@ -21,6 +21,8 @@ from agents.rollout import Minibatch, RolloutBuffer
 from agents.sampling import legal_actions
 from agents.specs import parse_spec
 
+IMITATION, PLAYS, PPO = "imitation", "play-outs", "PPO"  # stages of learning
+
 
 class SeatsVecEnv(Protocol):
     """What the learner plays on beyond the library's ``VecEnv``: see ``SelfPlayVecEnv``."""
@@ -48,6 +50,9 @@ class SeatsVecEnv(Protocol):
     def hidden_hands(self) -> NDArray[np.int8]:
         """Return int8[R, H], the others' cards."""
 
+    def move_values(self, legal: NDArray[np.int16], plays: int) -> NDArray[np.float32]:
+        """Return float32[R, K], what legal moves earn when the hand is played out."""
+
     def advice(self, kind: int, param: int) -> NDArray[np.int64]:
         """Return int64[R], what a compiled player would do."""
 
@@ -57,8 +62,9 @@ class TonkPPO(MaskablePPO):
 
     Beyond the library's loss there may be a second critic that sees all hands, whose values then are those that
     advantages are measured by; a head that guesses the others' cards; and a teacher. At first the policy only imitates
-    it, in the positions to which its own play leads, one pass over each; the critics learn the while. Later the teacher
-    may stay as an anchor, by a weight that falls to 0.
+    it, in the positions to which its own play leads. Then it may learn from play-outs by the teacher after each legal move:
+    the probability of moves follows their worth. Both are done in one pass over each iteration, and the critics learn the
+    while. In PPO the teacher may stay as an anchor, by a weight that falls to 0.
     """
 
     rollout_buffer: RolloutBuffer
@@ -67,7 +73,7 @@ class TonkPPO(MaskablePPO):
     def __init__(self, config: TrainConfig, env: SeatsVecEnv, progress: Callable[[int], float]) -> None:
         self.settings: PPOConfig = config.ppo
         self.teacher: TeacherConfig = config.teacher
-        self.teacher_weight, self.imitating = 0.0, False
+        self.stage, self.teacher_weight = PPO, 0.0
         self.progress = progress
         self.tables = env
         ppo = config.ppo
@@ -136,7 +142,7 @@ class TonkPPO(MaskablePPO):
             self._decide(buffer)
             if not self._on_step(callback):
                 return False
-        buffer.compare(tables.payoffs, 1.0 if self.imitating else UNANIMOUS)
+        buffer.compare(tables.payoffs, UNANIMOUS if self.stage == PPO else 1.0)
         return True
 
     def _on_step(self, callback: BaseCallback) -> bool:
@@ -161,7 +167,7 @@ class TonkPPO(MaskablePPO):
 
     def _passes(self) -> Iterator[Minibatch]:
         """Yield the minibatches of all epochs."""
-        for _ in range(1 if self.imitating else self.n_epochs):
+        for _ in range(self.n_epochs if self.stage == PPO else 1):
             yield from self.rollout_buffer.minibatches(self.settings.minibatch)
             self._n_updates += 1
 
@@ -176,6 +182,8 @@ class TonkPPO(MaskablePPO):
             _, first, rows = np.unique(keys, return_index=True, return_inverse=True)
             asked = tuple(array[first] for array in asked)  # equal positions are looked at once
             buffer.note(keys=keys)
+        if self.stage == PLAYS:
+            buffer.note(worths=tables.move_values(legal, self.teacher.plays))
         if self.teacher_weight:
             spec = parse_spec(self.teacher.agent or "")
             buffer.note(advice=tables.advice(KINDS[spec.kind], spec.param))
@@ -211,8 +219,9 @@ class TonkPPO(MaskablePPO):
         value_loss = (weights * (said.values - part.returns).square()).mean()
         entropy_loss = -(weights * said.entropy).mean()
         loss = self.vf_coef * value_loss
-        if not self.imitating:
-            loss = loss + policy_loss + self.ent_coef * entropy_loss
+        if self.stage != IMITATION:
+            gained = policy_loss if self.stage == PPO else _worth_loss(said.all_log_probs, part)
+            loss = loss + gained + self.ent_coef * entropy_loss
         terms = {"policy_gradient_loss": policy_loss, "value_loss": value_loss, "entropy_loss": entropy_loss}
         for name, weight, extra in self._extra_losses(said, part):
             terms[name] = extra
@@ -252,12 +261,12 @@ class TonkPPO(MaskablePPO):
     def _update_current_progress_remaining(self, num_timesteps: int, total_timesteps: int) -> None:
         used = self.progress(num_timesteps)
         self._current_progress_remaining = 1.0 - used
-        alone = _used_alone(used, self.teacher)
-        self.ent_coef = _line(self.settings.entropy, self.settings.entropy_end, max(0.0, alone))
-        self.imitating = alone < 0
+        self.stage, share = _stage(used, self.teacher)
+        alone = share if self.stage == PPO else 0.0
+        self.ent_coef = _line(self.settings.entropy, self.settings.entropy_end, alone)
         self.teacher_weight = 0.0
-        if self.teacher.agent:
-            self.teacher_weight = 1.0 if self.imitating else _line(self.teacher.weight, 0.0, alone)
+        if self.teacher.agent and self.stage != PLAYS:
+            self.teacher_weight = 1.0 if self.stage == IMITATION else _line(self.teacher.weight, 0.0, alone)
 
 
 class _Rate:
@@ -267,17 +276,37 @@ class _Rate:
         self.ppo, self.teacher = ppo, teacher
 
     def __call__(self, remaining: float) -> float:
-        alone = _used_alone(1.0 - remaining, self.teacher)
-        if alone < 0:
-            return _line(self.teacher.learning_rate, self.ppo.learning_rate, 1.0 + alone)
-        return _line(self.ppo.learning_rate, self.ppo.learning_rate_end, alone)
+        stage, share = _stage(1.0 - remaining, self.teacher)
+        if stage == IMITATION:
+            return _line(self.teacher.learning_rate, self.ppo.learning_rate, share)
+        return _line(self.ppo.learning_rate, self.ppo.learning_rate_end, share if stage == PPO else 0.0)
 
 
-def _used_alone(used: float, teacher: TeacherConfig) -> float:
-    """Share of the budget without imitation that is used; while imitating, what is done of that less 1."""
+def _stage(used: float, teacher: TeacherConfig) -> tuple[str, float]:
+    """Return the stage of learning when this share of the budget is used, and the share of the stage that is."""
     if teacher.agent is None:
-        return used
-    return used / teacher.until - 1.0 if used < teacher.until else (used - teacher.until) / (1.0 - teacher.until)
+        return PPO, used
+    ends = {IMITATION: teacher.until}
+    if teacher.plays:
+        ends[PLAYS] = teacher.plays_until
+    ends[PPO] = 1.0
+    begin = 0.0
+    for stage, end in ends.items():
+        if used < end or stage == PPO:
+            break
+        begin = end
+    return stage, (used - begin) / (end - begin)
+
+
+def _worth_loss(log_probs: torch.Tensor, part: Minibatch) -> torch.Tensor:
+    """Minus the worth of what the policy does, over all legal moves, in units of its spread.
+
+    Worths are taken as they are: cutting off large ones would favour moves of great variance.
+    """
+    chances = log_probs.exp()
+    above = part.worths - (chances.detach() * part.worths).sum(dim=1, keepdim=True)
+    spread = (chances.detach() * above.square()).sum(dim=1).mean().sqrt()
+    return -(chances * above).sum(dim=1).mean() / (spread + 1e-8)
 
 
 def _line(start: float, end: float, share: float) -> float:

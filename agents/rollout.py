@@ -24,6 +24,7 @@ class Minibatch:
 
     observations: torch.Tensor  # int8[B, O]
     legal: torch.Tensor  # int64[B, K], legal actions, filled up with -1
+    worths: torch.Tensor  # float32[B, K], what each of them earns when the hand is played out, 0 where unknown
     hidden: torch.Tensor  # int8[B, H], the others' hands
     actions: torch.Tensor  # int64[B]
     advice: torch.Tensor  # int64[B], the teacher's action
@@ -119,10 +120,13 @@ class RolloutBuffer(MaskableRolloutBuffer):
     def _finish(self, learned: NDArray[np.int64], **more: Array) -> None:
         """Make one array of each column, with ``more`` of them."""
         width = max(lists.shape[1] for lists in self.steps["legal"])
-        self.steps["legal"] = [_filled_up(lists, width) for lists in self.steps["legal"]]
-        self.columns = {name: np.concatenate(parts) for name, parts in self.steps.items()} | more
+        for name, fill in (("legal", -1), ("worths", 0)):
+            self.steps[name] = [_filled_up(lists, width, fill) for lists in self.steps.get(name, [])]
+        self.columns = {name: np.concatenate(parts) for name, parts in self.steps.items() if parts} | more
         if "advice" not in self.columns:
             self.columns["advice"] = np.full(len(self.columns["actions"]), UNADVISED, np.int64)
+        if "worths" not in self.columns:
+            self.columns["worths"] = np.zeros((len(self.columns["actions"]), 1), np.float32)
         self.steps.clear()
         self.learned, self.full = learned, True
 
@@ -131,6 +135,6 @@ class RolloutBuffer(MaskableRolloutBuffer):
         return part.long() if name == "legal" else part
 
 
-def _filled_up(lists: Array, width: int) -> Array:
-    """The same lists, each filled up with -1 to a greater length."""
-    return np.pad(lists, ((0, 0), (0, width - lists.shape[1])), constant_values=-1)
+def _filled_up(lists: Array, width: int, fill: int) -> Array:
+    """The same lists, each filled up to a greater length."""
+    return np.pad(lists, ((0, 0), (0, width - lists.shape[1])), constant_values=fill)

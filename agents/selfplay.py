@@ -18,7 +18,7 @@ from tonk_env.batch import Batch, choose_from_observations
 from tonk_env.rules import RuleSet
 
 Rows = NDArray[np.int64]
-OWN_STATE = ("learner", "learning", "inside", "episodes", "returns", "members", "kinds", "compiled", "params", "deals")
+OWN_STATE = ("learner", "learning", "inside", "episodes", "returns", "members", "kinds", "compiled", "params", "deals", "asked")
 DEALS_APART = 1 << 20  # deals set aside for one iteration of duplicate play: more than any table plays in it
 BATCH_STATE = ("tables", "observations", "action_masks", "seats")
 
@@ -62,6 +62,7 @@ class SelfPlayVecEnv(VecEnv):
         self.num_players = num_players
         self.all_seats, self.duplicates = all_seats, duplicates
         self.deals = np.zeros(1, dtype=np.int64)  # where the deals of the next iteration of duplicate play begin
+        self.asked = np.zeros(1, dtype=np.int64)  # how often move_values was
         self._groups = groups
         self._schedule: Draw | None = None  # who plays the hands of duplicate play, [groups, hands, N]
         self.statistics = PlayStatistics(pool.kinds)
@@ -159,6 +160,15 @@ class SelfPlayVecEnv(VecEnv):
         """Return int64[R]: what a compiled player would do in place of the learner at ``rows``, seeing what it sees."""
         observations, masks, _ = self.look()
         return choose_from_observations(self.batch.layout, kind, param, observations, masks)
+
+    def move_values(self, legal: NDArray[np.int16], plays: int) -> NDArray[np.float32]:
+        """Return float32[R, K]: what the legal moves int16[R, K] at ``rows`` earn on average when the hand is played out.
+
+        The true hands are played on, by ``expert`` in the seats of policies, with the stock in ``plays`` other orders, the
+        same for all moves of a position. For training only: nobody who plays may know it.
+        """
+        self.asked += 1
+        return self.batch.move_values(self.rows, legal, plays, int(self.asked[0]))
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
         """Call a method of this object.

@@ -201,7 +201,7 @@ def test_a_teacher_is_learned_quickly(root: Path, tmp_path: Path) -> None:
     for name, teacher in (("taught", ("teacher.agent=expert", "teacher.until=0.95")), ("alone", ())):
         trainer = trainer_of(root, tmp_path / name, *shared, *teacher)
         trainer.run(stop_after=20)
-        assert trainer.model.imitating == (name == "taught")
+        assert trainer.model.stage == ("imitation" if name == "taught" else "PPO")
         env = trainer.env
         advice = env.advice(EXPERT, 0)
         masks = env.action_masks()
@@ -220,7 +220,7 @@ def test_the_teacher_has_its_time_and_then_fades(root: Path, tmp_path: Path) -> 
     for step in (0, 512, 1024, 1536, 2048):
         model._update_current_progress_remaining(step, 0)
         rate = model.lr_schedule(model._current_progress_remaining)
-        seen.append((model.imitating, *(round(value, 6) for value in (model.teacher_weight, rate, model.ent_coef))))
+        seen.append((model.stage == "imitation", *(round(value, 6) for value in (model.teacher_weight, rate, model.ent_coef))))
     assert seen == [
         (True, 1.0, 0.01, 0.2), (True, 1.0, 0.007, 0.2), (False, 0.4, 0.004, 0.2), (False, 0.2, 0.002, 0.1), (False, 0, 0, 0),
     ]  # fmt: skip

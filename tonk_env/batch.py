@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from tonk_env.actions import num_actions
 from tonk_env.compiling import announce
 from tonk_env.kernels.many import DONE, FIRST_ILLEGAL, begin_rows, choose_random_rows, choose_rows, step_rows
+from tonk_env.kernels.outlook import move_values_rows
 from tonk_env.kernels.players import DROP, EXPERT, EXTERNAL, GREEDY, RANDOM
 from tonk_env.notation import action_name
 from tonk_env.observation import ObservationLayout
 from tonk_env.rule_record import rule_array
 from tonk_env.rules import RuleSet, RuleSetError, make_rules
 from tonk_env.seeding import series_seed
-from tonk_env.state import OUT_DTYPE, PLAYERS_DTYPE, new_tables
+from tonk_env.state import OUT_DTYPE, PLAYERS_DTYPE, VIEW_DTYPE, new_tables
 from tonk_env.table import IllegalMoveError
 
 __all__ = ["DROP", "EXPERT", "EXTERNAL", "GREEDY", "RANDOM", "Batch", "choose_from_observations"]
@@ -180,6 +181,22 @@ class Batch:
         if (self._players["kind"][:, : self.num_players] == EXTERNAL).any():
             raise ValueError("run() needs a compiled player at every seat: call set_players first")
         self.restart(self._all)
+
+    def move_values(self, rows: np.ndarray, legal: np.ndarray, plays: int, number: int) -> np.ndarray:
+        """What the seat on turn at some tables earns in this hand after its legal moves, float32 ``(R, K)`` in reward units.
+
+        ``legal`` int16 ``(R, K)`` are moves, filled up with -1. Each is played out ``plays`` times from the very cards that
+        lie there, with the stock in other orders, which depend on the seed of the deals and ``number``: compiled seats
+        play as they are, EXPERT the others. It looks at hidden cards: for a learner's judgement in training, never for play.
+        """
+        rows = self._rows(rows)
+        values = np.zeros(legal.shape, np.float32)
+        key = np.uint64(np.random.SeedSequence([int(self.tables["seed"][0]), number]).generate_state(1, np.uint64)[0])
+        move_values_rows(
+            self._rules, self._layouts, self.tables, self._players, rows, np.ascontiguousarray(legal, np.int16), plays, key,
+            new_tables(1), np.zeros(1, VIEW_DTYPE), values,
+        )  # fmt: skip
+        return values
 
     def choose_random(self) -> np.ndarray:
         """A uniformly random legal action for every table, int64 ``(T,)``; -1 at a finished table."""
