@@ -22,6 +22,7 @@ from agents.sampling import legal_actions
 from agents.specs import parse_spec
 
 IMITATION, PLAYS, PPO = "imitation", "play-outs", "PPO"  # stages of learning
+LAPSE = 0.3  # weight of a lapse from the teacher beside what the moves are worth
 
 
 class SeatsVecEnv(Protocol):
@@ -220,7 +221,7 @@ class TonkPPO(MaskablePPO):
         entropy_loss = -(weights * said.entropy).mean()
         loss = self.vf_coef * value_loss
         if self.stage != IMITATION:
-            gained = policy_loss if self.stage == PPO else _worth_loss(said.all_log_probs, part)
+            gained = policy_loss if self.stage == PPO else _worth_loss(said, part)
             loss = loss + gained + self.ent_coef * entropy_loss
         terms = {"policy_gradient_loss": policy_loss, "value_loss": value_loss, "entropy_loss": entropy_loss}
         for name, weight, extra in self._extra_losses(said, part):
@@ -240,7 +241,7 @@ class TonkPPO(MaskablePPO):
         if said.belief is not None:
             guess = functional.binary_cross_entropy_with_logits(said.belief, part.hidden.float())
             extras.append(("belief_loss", self.settings.belief_coef, guess))
-        if self.teacher_weight:
+        if self.teacher_weight and self.stage != PLAYS:
             extras.append(("teacher_loss", self.teacher_weight, -said.advised.mean()))
         return extras
 
@@ -265,8 +266,8 @@ class TonkPPO(MaskablePPO):
         alone = share if self.stage == PPO else 0.0
         self.ent_coef = _line(self.settings.entropy, self.settings.entropy_end, alone)
         self.teacher_weight = 0.0
-        if self.teacher.agent and self.stage != PLAYS:
-            self.teacher_weight = 1.0 if self.stage == IMITATION else _line(self.teacher.weight, 0.0, alone)
+        if self.teacher.agent:
+            self.teacher_weight = _line(self.teacher.weight, 0.0, alone) if self.stage == PPO else 1.0
 
 
 class _Rate:
@@ -298,15 +299,18 @@ def _stage(used: float, teacher: TeacherConfig) -> tuple[str, float]:
     return stage, (used - begin) / (end - begin)
 
 
-def _worth_loss(log_probs: torch.Tensor, part: Minibatch) -> torch.Tensor:
-    """Minus the worth of what the policy does, over all legal moves, in units of its spread.
+def _worth_loss(said: Judgement, part: Minibatch) -> torch.Tensor:
+    """Minus the worth of what the policy does, over all legal moves, and what its lapses from the teacher cost.
 
-    Worths are taken as they are: cutting off large ones would favour moves of great variance.
+    Worths are taken as they are: cutting off large ones would favour moves of great variance. Where the policy is sure of a
+    wrong move its gradient vanishes, so the teacher's move is also imitated, with the weight of what it is worth more.
     """
-    chances = log_probs.exp()
-    above = part.worths - (chances.detach() * part.worths).sum(dim=1, keepdim=True)
-    spread = (chances.detach() * above.square()).sum(dim=1).mean().sqrt()
-    return -(chances * above).sum(dim=1).mean() / (spread + 1e-8)
+    log_probs = said.all_log_probs
+    chances = log_probs.detach().exp()
+    above = part.worths - (chances * part.worths).sum(dim=1, keepdim=True)
+    spread = (chances * above.square()).sum(dim=1).mean().sqrt() + 1e-8
+    lapse = (above * (part.legal == part.advice[:, None])).sum(dim=1).clamp(min=0)
+    return ((LAPSE * lapse * -said.advised).mean() - (log_probs.exp() * above).sum(dim=1).mean()) / spread
 
 
 def _line(start: float, end: float, share: float) -> float:
