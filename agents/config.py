@@ -177,6 +177,9 @@ class TeacherConfig(Section):
     learning_rate: Annotated[float, Field(gt=0)] = Field(
         default=2e-3, description="Adam's step size at the start of that; it falls to the one that PPO begins with."
     )
+    minibatch: Positive = Field(
+        default=1024, description="Decisions in one gradient step of imitation: many small steps learn more."
+    )
     plays: Annotated[int, Field(ge=0, le=1000)] = Field(
         default=0,
         description="Play-outs by the teacher for each legal move, of hands as they lie with the stock in another order: the "

@@ -169,7 +169,8 @@ class TonkPPO(MaskablePPO):
     def _passes(self) -> Iterator[Minibatch]:
         """Yield the minibatches of all epochs."""
         for _ in range(self.n_epochs if self.stage == PPO else 1):
-            yield from self.rollout_buffer.minibatches(self.settings.minibatch)
+            size = self.teacher.minibatch if self.stage == IMITATION else self.settings.minibatch
+            yield from self.rollout_buffer.minibatches(size)
             self._n_updates += 1
 
     def _decide(self, buffer: RolloutBuffer) -> None:
