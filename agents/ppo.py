@@ -22,6 +22,7 @@ from agents.sampling import legal_actions
 from agents.specs import parse_spec
 
 IMITATION, PLAYS, PPO = "imitation", "play-outs", "PPO"  # stages of learning
+ASIDE = 0.05  # weight of the critics beside the teacher's lessons, whose gradients theirs would drown
 LAPSE = 0.3  # weight of a lapse from the teacher beside what the moves are worth
 
 
@@ -220,7 +221,8 @@ class TonkPPO(MaskablePPO):
         policy_loss = -(weights * torch.min(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip))).mean()
         value_loss = (weights * (said.values - part.returns).square()).mean()
         entropy_loss = -(weights * said.entropy).mean()
-        loss = self.vf_coef * value_loss
+        critics = self.vf_coef * (1.0 if self.stage == PPO else ASIDE)
+        loss = critics * value_loss
         if self.stage != IMITATION:
             gained = policy_loss if self.stage == PPO else _worth_loss(said, part)
             loss = loss + gained + self.ent_coef * entropy_loss
@@ -238,7 +240,8 @@ class TonkPPO(MaskablePPO):
         extras = []
         weights = part.weights / part.weights.mean()
         if said.oracle is not None:
-            extras.append(("oracle_loss", self.vf_coef, (weights * (said.oracle - part.returns).square()).mean()))
+            critics = self.vf_coef * (1.0 if self.stage == PPO else ASIDE)
+            extras.append(("oracle_loss", critics, (weights * (said.oracle - part.returns).square()).mean()))
         if said.belief is not None:
             guess = functional.binary_cross_entropy_with_logits(said.belief, part.hidden.float())
             extras.append(("belief_loss", self.settings.belief_coef, guess))
