@@ -76,8 +76,7 @@ class PPOConfig(Section):
 
     num_tables: Positive = Field(default=512, description="Tables played side by side.")
     steps: Positive = Field(
-        default=32,
-        description="Decisions a table between two updates; tables x steps is one iteration. With duplicates: hands a table.",
+        default=32, description="Decisions a table between two updates; tables x steps is one iteration."
     )
     minibatch: Positive = Field(default=2048, description="Decisions in one gradient step.")
     epochs: Positive = Field(default=3, description="Passes over an iteration's decisions.")
@@ -101,11 +100,6 @@ class PPOConfig(Section):
     all_seats: bool = Field(
         default=False,
         description="Whether the learner also learns from the seats drawn for the newest policy; if not, a copy plays them.",
-    )
-    duplicates: Positive = Field(
-        default=1,
-        description="Tables that play each deal with the same opponents, so that a move is judged by what the other plays of "
-        "the deal brought; 16 is a good number. Single hands only. 1: no comparison, advantages are those of gae_lambda.",
     )
     max_grad_norm: Annotated[float, Field(gt=0)] = Field(default=0.5, description="Gradients are cut to this norm.")
     normalize_advantage: bool = Field(
@@ -286,14 +280,6 @@ class TrainConfig(Section):
         return self
 
     @model_validator(mode="after")
-    def _duplicates_fit(self) -> TrainConfig:
-        if self.ppo.num_tables % self.ppo.duplicates:
-            raise ValueError(f"ppo.num_tables {self.ppo.num_tables} is no multiple of ppo.duplicates {self.ppo.duplicates}")
-        if self.ppo.duplicates > 1 and not _single_hands(self.game.rule_set()):
-            raise ValueError("ppo.duplicates is for single hands: add the rule options match=hands and hands=1")
-        return self
-
-    @model_validator(mode="after")
     def _plays_fit(self) -> TrainConfig:
         teacher = self.teacher
         if teacher.plays and teacher.agent and teacher.plays_until <= teacher.until:
@@ -314,7 +300,6 @@ class TrainConfig(Section):
             "network.oracle_head": self.network.oracle_head,
             "ppo.belief_coef": self.ppo.belief_coef,
             "ppo.all_seats": self.ppo.all_seats,
-            "ppo.duplicates": self.ppo.duplicates > 1,
             "teacher.agent": self.teacher.agent,
         }
         for key, value in extras.items():

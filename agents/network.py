@@ -103,19 +103,17 @@ class TonkPolicy(MaskableActorCriticPolicy):
         return values, _of(actions, legal, log_probs), _entropy(log_probs)
 
     def decide(
-        self, obs: torch.Tensor, legal: torch.Tensor, hidden: torch.Tensor, rows: torch.Tensor | None = None
+        self, obs: torch.Tensor, legal: torch.Tensor, hidden: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return actions int64[R], drawn, and values and log-probabilities float32[R] for decisions of training.
+        """Return actions int64[B], drawn, and values and log-probabilities float32[B] for decisions of training.
 
-        ``obs`` int8[B, O], ``legal`` int64[B, K] filled up with -1, ``hidden`` int8[B, H]. ``rows`` int64[R] are the rows
-        for which to draw, some perhaps more than once; None: each once. The values are those of the critic that sees most.
+        ``obs`` int8[B, O], ``legal`` int64[B, K] filled up with -1, ``hidden`` int8[B, H]. The values are those of the
+        critic that sees most.
         """
         features = self._features(obs)
-        log_probs, values = self._log_probs(features, legal), self._values(features, hidden)
-        if rows is not None:
-            legal, log_probs, values = legal[rows], log_probs[rows], values[rows]
+        log_probs = self._log_probs(features, legal)
         chosen = _draw(log_probs)[:, None]
-        return legal.gather(1, chosen).squeeze(1), values, log_probs.gather(1, chosen).squeeze(1)
+        return legal.gather(1, chosen).squeeze(1), self._values(features, hidden), log_probs.gather(1, chosen).squeeze(1)
 
     def foresee(self, obs: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
         """Return the values float32[B] of ``decide`` alone."""

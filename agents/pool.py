@@ -30,10 +30,6 @@ class Draw:
     compiled: NDArray[np.int8]
     param: NDArray[np.int16]
 
-    def at(self, index: Any) -> Draw:
-        """Return copies of what stands at ``index`` in all arrays."""
-        return Draw(*(np.array(part[index]) for part in (self.member, self.kind, self.compiled, self.param)))
-
 
 class OpponentPool:
     """Who may sit in the other seats.

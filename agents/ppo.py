@@ -14,7 +14,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 from torch.nn import functional
 
 from agents.config import PPOConfig, TeacherConfig, TrainConfig
-from agents.duplicates import UNANIMOUS
 from agents.heuristics import KINDS
 from agents.network import Judgement, TonkPolicy, policy_kwargs
 from agents.rollout import Minibatch, RolloutBuffer
@@ -31,32 +30,23 @@ class SeatsVecEnv(Protocol):
 
     num_envs: int
     num_players: int
-    rows: NDArray[np.int64]
-    hands: NDArray[np.int64]
-    payoffs: NDArray[np.float32]
     paid: NDArray[np.float32]
     ended: NDArray[np.bool_]
 
     def look(self) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int8]]:
-        """Return observations, masks and seats at ``rows``, copied."""
+        """Return observations, masks and seats int8[T, …], copied."""
 
     def play(self, actions: NDArray[np.int64]) -> None:
-        """Play one decision of the learner at each of ``rows``."""
-
-    def begin_hands(self, hands: int) -> None:
-        """Begin so many new hands at all tables, the same to those of a group."""
-
-    def position_keys(self) -> NDArray[np.uint64]:
-        """Return uint64[R], equal where hands stand alike."""
+        """Play one decision of the learner at every table."""
 
     def hidden_hands(self) -> NDArray[np.int8]:
-        """Return int8[R, H], the others' cards."""
+        """Return int8[T, H], the others' cards."""
 
     def move_values(self, legal: NDArray[np.int16], plays: int) -> NDArray[np.float32]:
-        """Return float32[R, K], what legal moves earn when the hand is played out."""
+        """Return float32[T, K], what legal moves earn when the hand is played out."""
 
     def advice(self, kind: int, param: int) -> NDArray[np.int64]:
-        """Return int64[R], what a compiled player would do."""
+        """Return int64[T], what a compiled player would do."""
 
 
 class TonkPPO(MaskablePPO):
@@ -106,50 +96,27 @@ class TonkPPO(MaskablePPO):
     def collect_rollouts(  # type: ignore[override]
         self, env: Any, callback: BaseCallback, rollout_buffer: RolloutBuffer, n_rollout_steps: int, use_masking: bool = True
     ) -> bool:
-        """Play the steps, or the hands, of an iteration. Returns False if a callback says to stop."""
+        """Play ``steps`` decisions at every table. Returns False if a callback says to stop."""
         del env, n_rollout_steps, use_masking  # the library's; the tables are this object's own, and masks always used
-        buffer = rollout_buffer
+        buffer, tables = rollout_buffer, self.tables
         self.policy.set_training_mode(False)
-        self._update_current_progress_remaining(self.num_timesteps, 0)  # whether to imitate decides what is written down
+        self._update_current_progress_remaining(self.num_timesteps, 0)  # the stage decides what is written down
         buffer.reset()
         callback.on_rollout_start()
-        collect = self._collect_hands if self.settings.duplicates > 1 else self._collect_steps
-        if not collect(buffer, callback):
-            return False
-        callback.on_rollout_end()
-        return True
-
-    def _collect_steps(self, buffer: RolloutBuffer, callback: BaseCallback) -> bool:
-        """Play ``steps`` decisions at every table, and find advantages from one decision of a seat to its next."""
-        tables = self.tables
         paid, ended = [], []
         for _ in range(self.n_steps):
             self._decide(buffer)
             paid.append(tables.paid.copy())
             ended.append(tables.ended.copy())
-            if not self._on_step(callback):
+            callback.update_locals({"self": self})
+            if not callback.on_step():
                 return False
         observations, _, seats = tables.look()
         with torch.no_grad():
             last = self.policy.foresee(self._tensor(observations), self._tensor(self._hidden())).cpu().numpy()
         buffer.compute(last, seats, np.stack(ended), np.stack(paid))
+        callback.on_rollout_end()
         return True
-
-    def _collect_hands(self, buffer: RolloutBuffer, callback: BaseCallback) -> bool:
-        """Play ``steps`` hands at every table to their ends, and compare the tables of each group."""
-        tables = self.tables
-        tables.begin_hands(self.n_steps)
-        while tables.rows.size:
-            buffer.note(tables=tables.rows, hands=tables.hands[tables.rows])
-            self._decide(buffer)
-            if not self._on_step(callback):
-                return False
-        buffer.compare(tables.payoffs, UNANIMOUS if self.stage == PPO else 1.0)
-        return True
-
-    def _on_step(self, callback: BaseCallback) -> bool:
-        callback.update_locals({"self": self})
-        return callback.on_step()
 
     def train(self) -> None:
         """Learn from what was collected: passes over it in minibatches."""
@@ -175,24 +142,17 @@ class TonkPPO(MaskablePPO):
             self._n_updates += 1
 
     def _decide(self, buffer: RolloutBuffer) -> None:
-        """Take and play the decisions that are waited for, and write down what the loss will need to know of them."""
+        """Take and play the decision of every table, and write down what the loss will need to know of it."""
         tables = self.tables
         observations, masks, seats = tables.look()
-        legal, hidden, rows = legal_actions(masks), self._hidden(), None
-        asked: tuple[NDArray[Any], ...] = (observations, legal, hidden)
-        if self.settings.duplicates > 1:
-            keys = tables.position_keys()
-            _, first, rows = np.unique(keys, return_index=True, return_inverse=True)
-            asked = tuple(array[first] for array in asked)  # equal positions are looked at once
-            buffer.note(keys=keys)
+        legal, hidden = legal_actions(masks), self._hidden()
         if self.stage == PLAYS:
             buffer.note(worths=tables.move_values(legal, self.teacher.plays))
         if self.teacher_weight:
             spec = parse_spec(self.teacher.agent or "")
             buffer.note(advice=tables.advice(KINDS[spec.kind], spec.param))
         with torch.no_grad():
-            seen, lists, others = (self._tensor(array) for array in asked)
-            drawn = self.policy.decide(seen, lists.long(), others, None if rows is None else self._tensor(rows))
+            drawn = self.policy.decide(self._tensor(observations), self._tensor(legal).long(), self._tensor(hidden))
         actions, values, log_probs = (part.cpu().numpy() for part in drawn)
         buffer.note(
             observations=observations, legal=legal, hidden=hidden, seats=seats, actions=actions, values=values,
@@ -202,7 +162,7 @@ class TonkPPO(MaskablePPO):
         self.num_timesteps += len(actions)
 
     def _hidden(self) -> NDArray[np.int8]:
-        return self.tables.hidden_hands() if self.looks else np.zeros((len(self.tables.rows), 0), np.int8)
+        return self.tables.hidden_hands() if self.looks else np.zeros((self.tables.num_envs, 0), np.int8)
 
     def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
         return torch.from_numpy(array).to(self.device)
@@ -211,16 +171,15 @@ class TonkPPO(MaskablePPO):
         """Return the loss of a minibatch and what it is made of, by the names in the log."""
         said = self.policy.judge(part.observations, part.legal, part.hidden, part.actions, part.advice)
         clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
-        weights = part.weights / part.weights.mean()
         gain = part.advantages
         if self.normalize_advantage:
-            gain = gain - (weights * gain).mean()
-            gain = gain / ((weights * gain.square()).mean().sqrt() + 1e-8)
+            gain = gain - gain.mean()
+            gain = gain / (gain.square().mean().sqrt() + 1e-8)
         change = said.log_probs - part.log_probs
         ratio = change.exp()
-        policy_loss = -(weights * torch.min(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip))).mean()
-        value_loss = (weights * (said.values - part.returns).square()).mean()
-        entropy_loss = -(weights * said.entropy).mean()
+        policy_loss = -torch.min(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
+        value_loss = (said.values - part.returns).square().mean()
+        entropy_loss = -said.entropy.mean()
         critics = self.vf_coef * (1.0 if self.stage == PPO else ASIDE)
         loss = critics * value_loss
         if self.stage != IMITATION:
@@ -238,10 +197,9 @@ class TonkPPO(MaskablePPO):
     def _extra_losses(self, said: Judgement, part: Minibatch) -> list[tuple[str, float, torch.Tensor]]:
         """Return name, weight and loss of every head that only training has, and of the teacher."""
         extras = []
-        weights = part.weights / part.weights.mean()
         if said.oracle is not None:
             critics = self.vf_coef * (1.0 if self.stage == PPO else ASIDE)
-            extras.append(("oracle_loss", critics, (weights * (said.oracle - part.returns).square()).mean()))
+            extras.append(("oracle_loss", critics, (said.oracle - part.returns).square().mean()))
         if said.belief is not None:
             guess = functional.binary_cross_entropy_with_logits(said.belief, part.hidden.float())
             extras.append(("belief_loss", self.settings.belief_coef, guess))

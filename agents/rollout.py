@@ -12,8 +12,6 @@ import torch
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
-from agents.duplicates import compare
-
 Array = NDArray[Any]
 UNADVISED = -1  # in place of a teacher's action
 
@@ -32,7 +30,6 @@ class Minibatch:
     values: torch.Tensor  # float32[B]
     advantages: torch.Tensor  # float32[B]
     returns: torch.Tensor  # float32[B]
-    weights: torch.Tensor  # float32[B], how many decisions each stands for
 
 
 class RolloutBuffer(MaskableRolloutBuffer):
@@ -54,7 +51,7 @@ class RolloutBuffer(MaskableRolloutBuffer):
         self.pos, self.full = 0, False
 
     def note(self, **arrays: Array) -> None:
-        """Write what is known of the decisions of a step, or came right after it: arrays [R, …] by name, not copied."""
+        """Write what is known of the decisions of a step: arrays [T, …] by name, not copied."""
         for name, array in arrays.items():
             self.steps[name].append(array)
 
@@ -85,24 +82,8 @@ class RolloutBuffer(MaskableRolloutBuffer):
             value[here], advantage[here], since[here], known[here] = values[step], advantages[step], 0.0, True
         self._finish(
             np.flatnonzero(found),
-            advantages=advantages.ravel(), returns=(advantages + values).ravel(), weights=np.ones(seats.size, np.float32),
+            advantages=advantages.ravel(), returns=(advantages + values).ravel(),
         )  # fmt: skip
-
-    def compare(self, payoffs: Array, share: float) -> None:
-        """Fill advantages and returns by comparing plays of the same deals (see ``duplicates.compare``).
-
-        ``payoffs`` float32[T, hands, N] is what the seats were paid in the hands; ``share`` is that of unanimous positions.
-        """
-        tables, hands, seats, keys, actions, values = (
-            np.concatenate(self.steps[name]) for name in ("tables", "hands", "seats", "keys", "actions", "values")
-        )
-        brought = payoffs[tables, hands, seats]
-        found = compare(keys, actions, brought, values, generator=self.generator, share=share)
-        filled = {name: np.zeros(len(keys), np.float32) for name in ("advantages", "weights")}
-        filled["returns"] = brought.copy()
-        for name, array in filled.items():
-            array[found.rows] = getattr(found, name)
-        self._finish(found.rows, **filled)
 
     def minibatches(self, size: int) -> Iterator[Minibatch]:
         """Yield all decisions once, in random order, in parts of about ``size``, none too small to be normalised."""

@@ -11,15 +11,13 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.duplicates import position_keys
 from agents.play_statistics import PlayStatistics
-from agents.pool import CURRENT, EXTERNAL, Draw, OpponentPool
+from agents.pool import CURRENT, EXTERNAL, OpponentPool
 from tonk_env.batch import Batch, choose_from_observations
 from tonk_env.rules import RuleSet
 
 Rows = NDArray[np.int64]
-OWN_STATE = ("learner", "learning", "inside", "episodes", "returns", "members", "kinds", "compiled", "params", "deals", "asked")
-DEALS_APART = 1 << 20  # deals set aside for one iteration of duplicate play: more than any table plays in it
+OWN_STATE = ("learner", "learning", "inside", "episodes", "returns", "members", "kinds", "compiled", "params", "asked")
 BATCH_STATE = ("tables", "observations", "action_masks", "seats")
 
 
@@ -38,13 +36,7 @@ class SelfPlayVecEnv(VecEnv):
     them. Then two decisions in a row at a table may be of two seats, and what ``step`` returns as reward, what the seat
     that moved was paid in this step, is not all that its move will bring. Read these instead, as ``TonkPPO`` does:
 
-    With ``duplicates`` above 1, so many neighbouring tables play the same hands, with the learner in the same seats and the
-    same opponents, from each ``begin_hands`` on (see ``agents.duplicates``). For games of single hands.
-
     Attributes:
-        rows: int64 ``(R,)``, tables at which a decision of the learner is waited for: all, but with ``begin_hands``.
-        hands: int64 ``(T,)``, number of the hand in play since ``begin_hands``.
-        payoffs: float32 ``(T, hands, N)``, what the seats were paid in these hands.
         seats: int8 ``(T,)``, seat of the learner that is on turn.
         paid: float32 ``(T, N)``, what each seat was paid in the last step, up to the end of its episode.
         ended: bool ``(T, N)``, whose episode ended in the last step: what was paid in later ones belongs to another.
@@ -53,27 +45,19 @@ class SelfPlayVecEnv(VecEnv):
     """
 
     def __init__(
-        self, rules: RuleSet, num_players: int, num_tables: int, pool: OpponentPool, seed: int, *, all_seats: bool = False,
-        duplicates: int = 1,
-    ) -> None:  # fmt: skip
-        groups = np.arange(num_tables) // duplicates
-        self.batch = Batch(rules, num_players, num_tables, seed, table_ids=groups, autoreset=False)
+        self, rules: RuleSet, num_players: int, num_tables: int, pool: OpponentPool, seed: int, *, all_seats: bool = False
+    ) -> None:
+        self.batch = Batch(rules, num_players, num_tables, seed, autoreset=False)
         self.pool = pool
         self.num_players = num_players
-        self.all_seats, self.duplicates = all_seats, duplicates
-        self.deals = np.zeros(1, dtype=np.int64)  # where the deals of the next iteration of duplicate play begin
+        self.all_seats = all_seats
         self.asked = np.zeros(1, dtype=np.int64)  # how often move_values was
-        self._groups = groups
-        self._schedule: Draw | None = None  # who plays the hands of duplicate play, [groups, hands, N]
         self.statistics = PlayStatistics(pool.kinds)
         self.seconds = {"env": 0.0, "opponents": 0.0}
         self._all = np.arange(num_tables, dtype=np.int64)
         self._infos: list[dict[str, Any]] = [{} for _ in range(num_tables)]
         self._actions = np.zeros(num_tables, dtype=np.int64)
         seats = (num_tables, num_players)
-        self.rows = self._all
-        self.hands = np.zeros(num_tables, dtype=np.int64)
-        self.payoffs = np.zeros((num_tables, 0, num_players), dtype=np.float32)
         self.paid = np.zeros(seats, dtype=np.float32)
         self.ended = np.zeros(seats, dtype=bool)
         self.learner = self._all % num_players
@@ -95,28 +79,9 @@ class SelfPlayVecEnv(VecEnv):
 
     def reset(self) -> NDArray[np.int8]:
         """Begin a new episode at every table; return int8[T, O] where the learner is on turn."""
-        self.rows = self._all
         self._begin(self._all)
         self._play_on(self._all)
         return self.batch.observations.copy()
-
-    def begin_hands(self, hands: int) -> None:
-        """Begin so many new hands at every table, the same ones at the tables of a group, in place of those in play.
-
-        Tables that have played them rest: ``rows`` are the others. ``payoffs`` comes to hold what all seats were paid.
-        """
-        self.batch.tables["deal"] = self.deals[0]
-        self.deals += DEALS_APART
-        self._schedule = self.pool.draw((self.num_envs // self.duplicates, hands, self.num_players))
-        self.hands = np.full(self.num_envs, -1, dtype=np.int64)
-        self.payoffs = np.zeros((self.num_envs, hands, self.num_players), dtype=np.float32)
-        self.reset()
-
-    def position_keys(self) -> NDArray[np.uint64]:
-        """Return uint64[R], equal where the hand stands alike, with the same cards to come and the same players."""
-        rows = self.rows
-        who = (self.members, self.compiled, self.params, self.learning)
-        return position_keys(self.batch.tables[rows], *(array[rows] for array in who))
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Take the learner's actions int64[T]."""
@@ -129,46 +94,45 @@ class SelfPlayVecEnv(VecEnv):
         return self.batch.observations.copy(), self.paid[moved], self.ended[moved], self._infos
 
     def play(self, actions: NDArray[np.int64]) -> None:
-        """Play the learner's actions int64[R] at the tables ``rows``, and on until it is on turn again at those that go on."""
-        rows = self.rows
-        self.statistics.decisions += int((self.batch.seats[rows] == self.learner[rows]).sum())
+        """Play the learner's actions int64[T], and on until it is on turn again at every table."""
+        self.statistics.decisions += int((self.batch.seats == self.learner).sum())
         self.paid[:] = 0.0
         self.ended[:] = False
-        self._step(actions, rows)
-        self._play_on(rows)
+        self._step(actions, self._all)
+        self._play_on(self._all)
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return int8[T, A], the legal actions of the learner: a view that the next step overwrites."""
         return self.batch.action_masks
 
     def hidden_hands(self) -> NDArray[np.int8]:
-        """Return int8[R, (N - 1) x 64]: the cards that the other seats hold, from the left of the one on turn, as 0 and 1.
+        """Return int8[T, (N - 1) x 64]: the cards that the other seats hold, from the left of the one on turn, as 0 and 1.
 
         For a critic in training only: nobody who plays may see it.
         """
-        batch, rows = self.batch, self.rows
-        others = (batch.seats[rows, None].astype(np.int64) + np.arange(1, self.num_players)) % self.num_players
-        held = np.take_along_axis(batch.tables["hand"][rows], others, axis=1)
+        batch = self.batch
+        others = (batch.seats[:, None].astype(np.int64) + np.arange(1, self.num_players)) % self.num_players
+        held = np.take_along_axis(batch.tables["hand"], others, axis=1)
         return np.unpackbits(held.astype("<u8").view(np.uint8), axis=1, bitorder="little").view(np.int8)
 
     def look(self) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int8]]:
-        """Return copies of observations int8[R, O], masks int8[R, A] and seats int8[R] at the tables ``rows``."""
+        """Return copies of observations int8[T, O], masks int8[T, A] and seats int8[T]."""
         batch = self.batch
-        return batch.observations[self.rows], batch.action_masks[self.rows], batch.seats[self.rows]
+        return batch.observations.copy(), batch.action_masks.copy(), batch.seats.copy()
 
     def advice(self, kind: int, param: int) -> NDArray[np.int64]:
-        """Return int64[R]: what a compiled player would do in place of the learner at ``rows``, seeing what it sees."""
-        observations, masks, _ = self.look()
-        return choose_from_observations(self.batch.layout, kind, param, observations, masks)
+        """Return int64[T]: what a compiled player would do in place of the learner, seeing what it sees."""
+        batch = self.batch
+        return choose_from_observations(batch.layout, kind, param, batch.observations, batch.action_masks)
 
     def move_values(self, legal: NDArray[np.int16], plays: int) -> NDArray[np.float32]:
-        """Return float32[R, K]: what the legal moves int16[R, K] at ``rows`` earn on average when the hand is played out.
+        """Return float32[T, K]: what the legal moves int16[T, K] earn on average when the hand is played out.
 
         The true hands are played on, by ``expert`` in the seats of policies, with the stock in ``plays`` other orders, the
         same for all moves of a position. For training only: nobody who plays may know it.
         """
         self.asked += 1
-        return self.batch.move_values(self.rows, legal, plays, int(self.asked[0]))
+        return self.batch.move_values(self._all, legal, plays, int(self.asked[0]))
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
         """Call a method of this object.
@@ -237,23 +201,12 @@ class SelfPlayVecEnv(VecEnv):
         while rows.size:
             over = self._over(rows)
             if over.any():
-                rows = self._rest(rows, over)
-                self._begin(rows[self._over(rows)])
+                self._begin(rows[over])
             over = self._over(rows)
             waits = over | ~self.learning[rows, batch.seats[rows]]
             waiting, rows = rows[waits & ~over], rows[waits]
             if waiting.size:
                 self._step(self._ask(waiting), waiting)
-
-    def _rest(self, rows: Rows, over: NDArray[np.bool_]) -> Rows:
-        """Return ``rows`` without the tables that have played their hands, which are no longer among ``self.rows``."""
-        if self._schedule is None:
-            return rows
-        done = over & (self.hands[rows] == self.payoffs.shape[1] - 1)
-        if done.any():
-            self.rows = np.setdiff1d(self.rows, rows[done], assume_unique=True)
-        kept: Rows = rows[~done]
-        return kept
 
     def _ask(self, rows: Rows) -> NDArray[np.int64]:
         """Return what the policies on turn at ``rows`` choose."""
@@ -274,8 +227,9 @@ class SelfPlayVecEnv(VecEnv):
         start = time.perf_counter()
         self.episodes[rows] += 1
         self.returns[rows] = 0.0
-        drawn, learner = self._draw(rows)
+        learner = (rows + self.episodes[rows]) % self.num_players
         self.learner[rows] = learner
+        drawn = self.pool.draw((rows.size, self.num_players))
         seat = (np.arange(rows.size), learner)
         for array, nobody in ((drawn.member, -1), (drawn.kind, -1), (drawn.compiled, EXTERNAL)):
             array[seat] = nobody
@@ -292,14 +246,6 @@ class SelfPlayVecEnv(VecEnv):
         self._book(rows)
         self.seconds["env"] += time.perf_counter() - start
 
-    def _draw(self, rows: Rows) -> tuple[Draw, NDArray[np.int64]]:
-        """Return who plays the next episode at ``rows``, and which seat is the learner's."""
-        if self._schedule is None:
-            return self.pool.draw((rows.size, self.num_players)), (rows + self.episodes[rows]) % self.num_players
-        self.hands[rows] += 1
-        at = (self._groups[rows], self.hands[rows])
-        return self._schedule.at(at), (at[0] + at[1]) % self.num_players
-
     def _book(self, rows: Rows) -> None:
         """Credit what was just paid at ``rows`` and close the episodes that are over for a seat of the learner."""
         batch, learner = self.batch, self.learner[rows]
@@ -308,8 +254,6 @@ class SelfPlayVecEnv(VecEnv):
         self.paid[rows] += np.where(self.ended[rows], np.float32(0), paid)
         self.returns[rows] += np.where(inside[own], paid[own], np.float32(0))
         self.statistics.add_hands(batch.endings[rows], batch.winners[rows] >> learner & 1, batch.dropper[rows] == learner)
-        if self._schedule is not None:
-            self.payoffs[rows, self.hands[rows]] += paid
         out = inside & ~self._plays_on(rows)
         if out.any():
             self.ended[rows] |= out

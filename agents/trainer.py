@@ -60,9 +60,8 @@ class Trainer:
         """Make the tables and the learner."""
         ppo = self.config.ppo
         self.env = SelfPlayVecEnv(
-            self.rules, self.num_players, ppo.num_tables, self.pool, self.config.seed, all_seats=ppo.all_seats,
-            duplicates=ppo.duplicates,
-        )  # fmt: skip
+            self.rules, self.num_players, ppo.num_tables, self.pool, self.config.seed, all_seats=ppo.all_seats
+        )
         self.model = TonkPPO(self.config, self.env, self.share_used)
 
     def close(self) -> None:

@@ -1,6 +1,8 @@
 """Checks the learner's arithmetic: every seat's own returns, heads that only training has, the teacher, what stays hidden."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,8 @@ import torch
 from rich.console import Console
 
 from agents.config import TrainConfig, load_config
-from agents.network import frozen_copy
+from agents.network import Judgement, frozen_copy
+from agents.ppo import _worth_loss
 from agents.rollout import RolloutBuffer
 from agents.sampling import legal_actions
 from agents.trainer import Trainer
@@ -17,7 +20,7 @@ from tonk_env.kernels.players import EXPERT
 
 ALL = (
     "ppo.all_seats=true", "network.oracle_head=[16]", "ppo.belief_coef=0.2", "opponents.current=1",
-    "teacher.agent=expert", "teacher.until=0.3", "teacher.weight=0.1",
+    "teacher.agent=expert", "teacher.until=0.3", "teacher.weight=0.1", "teacher.plays=1", "teacher.plays_until=0.6",
 )  # fmt: skip
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
@@ -31,32 +34,64 @@ def config_of(root: Path, *overrides: str) -> TrainConfig:
     return load_config(root / "configs" / "smoke.yaml", overrides)
 
 
-def filled(root: Path, folder: Path, *overrides: str) -> tuple[Trainer, RolloutBuffer]:
-    """A trainer after its only iteration, with what it learned from."""
+@dataclass
+class Rollout:
+    """What the only iteration of a trainer brought: arrays [S, T, …] of S steps at T tables."""
+
+    trainer: Trainer
+    buffer: RolloutBuffer
+    paid: Floats
+    ended: np.ndarray[Any, np.dtype[np.bool_]]
+    last_seats: np.ndarray[Any, np.dtype[np.int8]]
+    last_values: Floats
+
+    def __getattr__(self, name: str) -> np.ndarray[Any, Any]:
+        column = self.buffer.columns[name]
+        return column.reshape(len(self.paid), -1, *column.shape[1:])
+
+    @property
+    def learned(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        places = np.zeros(self.seats.size, dtype=bool)
+        places[self.buffer.learned] = True
+        return places.reshape(self.seats.shape)
+
+
+def filled(root: Path, folder: Path, *overrides: str) -> Rollout:
+    """Play and learn from one iteration."""
     brief = ("budget.decisions=512", "evaluation.deals=2", "evaluation.final_deals=2", "evaluation.opponents=[greedy]")
     trainer = trainer_of(root, folder, *brief, "ppo.gae_lambda=0.9", *overrides)
+    buffer, seen = trainer.model.rollout_buffer, []
+    compute = buffer.compute
+
+    def watched(*given: Any) -> None:
+        seen.append([np.array(array) for array in given])
+        compute(*given)
+
+    buffer.compute = watched  # type: ignore[method-assign]
     trainer.run()
-    return trainer, trainer.model.rollout_buffer
+    last_values, last_seats, ended, paid = seen[0]
+    assert len(seen) == 1
+    return Rollout(trainer, buffer, paid, ended, last_seats, last_values)
 
 
 # -- returns --------------------------------------------------------------------------------------------------------
 
 
-def plainly(buffer: RolloutBuffer, table: int, seat: int, last: float | None) -> list[tuple[int, float]]:
-    """Advantages of one seat's decisions at one table by the definition; ``last`` is its value if it is on turn at the end."""
+def plainly(one: Rollout, table: int, seat: int) -> list[tuple[int, float]]:
+    """Advantages of one seat's decisions at one table, by the definition."""
     found: list[tuple[int, float]] = []
-    after: tuple[float, float] | None = None if last is None else (last, 0.0)  # value and advantage of the next decision
+    on_turn = one.last_seats[table] == seat
+    after: tuple[float, float] | None = (float(one.last_values[table]), 0.0) if on_turn else None
     paid = 0.0
-    for step in reversed(range(buffer.buffer_size)):
-        if buffer.ended[step, table, seat]:
+    for step in reversed(range(len(one.paid))):
+        if one.ended[step, table, seat]:
             after, paid = (0.0, 0.0), 0.0
-        paid += float(buffer.paid[step, table, seat])
-        if buffer.seats[step, table] != seat:
+        paid += float(one.paid[step, table, seat])
+        if one.seats[step, table] != seat:
             continue
-        value = float(buffer.values[step, table])
-        advantage = 0.0
-        if after is not None:
-            advantage = paid + after[0] - value + buffer.gae_lambda * after[1]
+        value, advantage = float(one.values[step, table]), 0.0
+        if after is not None:  # (value, advantage) of the seat's next decision
+            advantage = paid + after[0] - value + one.buffer.gae_lambda * after[1]
             found.append((step, advantage))
         after, paid = (value, advantage), 0.0
     return found
@@ -66,49 +101,39 @@ def plainly(buffer: RolloutBuffer, table: int, seat: int, last: float | None) ->
     "overrides", [(), ("ppo.all_seats=true",), ALL, ("ppo.all_seats=true", "game.num_players=4", "opponents.current=0.5")]
 )
 def test_advantages_follow_their_own_seat(root: Path, tmp_path: Path, overrides: tuple[str, ...]) -> None:
-    trainer, buffer = filled(root, tmp_path / "run", *overrides)
-    learned = 0
-    for table in range(buffer.n_envs):
-        on_turn = int(trainer.env.seats[table])
-        for seat in range(trainer.num_players):
-            steps = [step for step in range(buffer.buffer_size) if buffer.seats[step, table] == seat]
-            last = None
-            if seat == on_turn and steps:
-                step = steps[-1]  # the weights have moved since, so the value that came last is found from the advantage
-                ended = buffer.ended[step:, table, seat].any()
-                since = float(buffer.paid[step:, table, seat].sum())
-                last = 0.0 if ended else float(buffer.advantages[step, table] + buffer.values[step, table]) - since
-            for step, advantage in plainly(buffer, table, seat, last):
-                assert buffer.known[step, table]
-                assert buffer.advantages[step, table] == pytest.approx(advantage, abs=1e-4)
-                learned += 1
-    assert learned == buffer.known.sum()
+    one = filled(root, tmp_path / "run", *overrides)
+    found = 0
+    for table in range(one.seats.shape[1]):
+        for seat in range(one.trainer.num_players):
+            for step, advantage in plainly(one, table, seat):
+                assert one.learned[step, table]
+                assert one.advantages[step, table] == pytest.approx(advantage, abs=1e-4)
+                found += 1
+    assert found == one.learned.sum()
 
 
 def test_without_bootstrapping_a_seat_gets_what_its_episode_pays(root: Path, tmp_path: Path) -> None:
     """With lambda 1 a return is the sum of what the seat was paid from the decision to the end of its hand."""
-    _, buffer = filled(root, tmp_path / "run", "ppo.all_seats=true", "opponents.current=1", "ppo.gae_lambda=1")
+    one = filled(root, tmp_path / "run", "ppo.all_seats=true", "opponents.current=1", "ppo.gae_lambda=1")
     checked = 0
-    for table in range(buffer.n_envs):
-        for step in range(buffer.buffer_size):
-            seat = buffer.seats[step, table]
-            ends = np.flatnonzero(buffer.ended[step:, table, seat])
-            if len(ends):
-                paid = buffer.paid[step : step + ends[0] + 1, table, seat].sum()
-                assert buffer.returns[step, table] == pytest.approx(paid, abs=1e-4)
-                checked += 1
+    for step, table in np.ndindex(one.seats.shape):
+        seat = one.seats[step, table]
+        ends = np.flatnonzero(one.ended[step:, table, seat])
+        if len(ends):
+            paid = one.paid[step : step + ends[0] + 1, table, seat].sum()
+            assert one.returns[step, table] == pytest.approx(paid, abs=1e-4)
+            checked += 1
     assert checked > 300
 
 
 def test_both_seats_of_a_table_are_learned_from_and_pay_each_other(root: Path, tmp_path: Path) -> None:
-    trainer, buffer = filled(
-        root, tmp_path / "run", "ppo.all_seats=true", "opponents.current=1", "opponents.snapshots=0", "opponents.baselines={}"
-    )
-    assert trainer.env.learning.all()
-    assert 0.3 < (buffer.seats == 0).mean() < 0.7
-    np.testing.assert_allclose(buffer.paid.sum(axis=2), 0, atol=1e-5)
-    assert buffer.paid.any()
-    assert buffer.known.mean() > 0.9
+    alone = ("opponents.current=1", "opponents.snapshots=0", "opponents.baselines={}")
+    one = filled(root, tmp_path / "run", "ppo.all_seats=true", *alone)
+    assert one.trainer.env.learning.all()
+    assert 0.3 < (one.seats == 0).mean() < 0.7
+    np.testing.assert_allclose(one.paid.sum(axis=2), 0, atol=1e-5)
+    assert one.paid.any()
+    assert one.learned.mean() > 0.9
 
 
 def test_seats_of_others_are_never_learned_from(root: Path, tmp_path: Path) -> None:
@@ -125,18 +150,18 @@ def test_seats_of_others_are_never_learned_from(root: Path, tmp_path: Path) -> N
     assert not env.learning.all()
 
 
-def test_minibatches_give_every_known_decision_once(root: Path, tmp_path: Path) -> None:
-    _, buffer = filled(root, tmp_path / "run", *ALL)
-    parts = list(buffer.minibatches(100))
+def test_minibatches_give_every_learned_decision_once(root: Path, tmp_path: Path) -> None:
+    one = filled(root, tmp_path / "run", *ALL)
+    parts = list(one.buffer.minibatches(100))
     sizes = [len(part.actions) for part in parts]
-    assert sum(sizes) == buffer.known.sum()
+    assert sum(sizes) == one.learned.sum()
     assert max(sizes) - min(sizes) <= 1
     for part in parts:
         assert bool((part.legal == part.actions[:, None]).any(dim=1).all())
         assert bool((part.legal == part.advice[:, None]).any(dim=1).all())
         assert part.observations.dtype == part.hidden.dtype == torch.int8
     returned = np.sort(np.concatenate([part.returns.numpy() for part in parts]))
-    np.testing.assert_array_equal(returned, np.sort(buffer.returns[buffer.known]))
+    np.testing.assert_array_equal(returned, np.sort(one.returns[one.learned]))
 
 
 def test_legal_actions_are_those_of_the_mask() -> None:
@@ -165,9 +190,9 @@ def test_hidden_hands_are_those_of_the_others_from_the_left(root: Path, tmp_path
 
 def test_the_player_is_the_same_whatever_the_others_hold(root: Path, tmp_path: Path) -> None:
     """Hidden cards move the second critic and nothing else, and are not in what plays."""
-    trainer, buffer = filled(root, tmp_path / "run", *ALL)
-    policy = trainer.model.policy
-    part = next(buffer.minibatches(64))
+    one = filled(root, tmp_path / "run", *ALL)
+    policy = one.trainer.model.policy
+    part = next(one.buffer.minibatches(64))
     with torch.no_grad():
         said = policy.judge(part.observations, part.legal, part.hidden, part.actions, part.advice)
         other = policy.judge(part.observations, part.legal, 1 - part.hidden, part.actions, part.advice)
@@ -209,6 +234,53 @@ def test_a_teacher_is_learned_quickly(root: Path, tmp_path: Path) -> None:
         logits = np.where(masks == 1, trainer.network().logits(env.batch.observations), -np.inf)
         agreed[name] = (logits.argmax(axis=1) == advice).mean()
     assert agreed["taught"] > agreed["alone"] + 0.15
+
+
+def test_moves_are_worth_what_play_outs_bring(root: Path, tmp_path: Path) -> None:
+    """A drop ends the hand, so all its play-outs bring what the settlement pays; moves that are filled up are worth 0."""
+    env = trainer_of(root, tmp_path / "run", "ppo.num_tables=64", "opponents.current=0", "opponents.snapshots=0").env
+    env.reset()
+    legal = legal_actions(env.action_masks())
+    before = env.batch.tables.copy()
+    worths = env.move_values(legal, 3)
+    np.testing.assert_array_equal(env.batch.tables, before)  # nothing was played
+    assert (worths[legal < 0] == 0).all()
+    drops = legal[:, 0] == 0
+    assert drops.sum() > 20
+    env.step(np.where(drops, 0, env.batch.choose_random()))
+    np.testing.assert_allclose(worths[drops, 0], env.paid[np.arange(64), before["turn"]][drops], atol=1e-5)
+
+
+def test_play_outs_go_on_as_the_expert_does(root: Path, tmp_path: Path) -> None:
+    """On average over many hands, the expert's own move is worth more than another legal one."""
+    settings = ("ppo.num_tables=512", "opponents.baselines={expert: 1}", "opponents.current=0", "opponents.snapshots=0")
+    env = trainer_of(root, tmp_path / "run", *settings).env
+    env.reset()
+    gains = []
+    for _ in range(4):
+        legal, advice = legal_actions(env.action_masks()), env.advice(EXPERT, 0)
+        worths = env.move_values(legal, 4)
+        several = legal[:, 1] >= 0
+        own = (worths * (legal == advice[:, None])).sum(axis=1)
+        others = (worths.sum(axis=1) - own) / np.maximum((legal >= 0).sum(axis=1) - 1, 1)
+        gains.append((own - others)[several])
+        env.step(advice)
+    gain = np.concatenate(gains)
+    assert gain.mean() > 4 * gain.std() / len(gain) ** 0.5
+
+
+def test_worth_is_learned_and_lapses_are_mended() -> None:
+    """The loss draws probability to moves of more worth, and to the teacher's where the policy is sure of a worse one."""
+    log_probs = torch.log_softmax(torch.tensor([[0.0, 0.0], [-20.0, 0.0]]), dim=1).requires_grad_()
+    legal, worths = torch.tensor([[1, 2], [1, 2]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    advice = torch.tensor([2, 1])
+    advised = log_probs.gather(1, torch.tensor([[1], [0]])).squeeze(1)
+    said = Judgement(advised, log_probs, advised, advised, advised, None, None)
+    part = SimpleNamespace(worths=worths, legal=legal, advice=advice)
+    _worth_loss(said, part).backward()  # type: ignore[arg-type, no-untyped-call]
+    assert log_probs.grad is not None
+    assert log_probs.grad[0, 0] < -0.1  # up, though the teacher would not
+    assert log_probs.grad[1, 0] < -0.1  # up, where chances alone would not tell
 
 
 def test_the_teacher_has_its_time_and_then_fades(root: Path, tmp_path: Path) -> None:
