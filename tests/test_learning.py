@@ -208,7 +208,8 @@ def test_the_player_is_the_same_whatever_the_others_hold(root: Path, tmp_path: P
 
 def test_the_second_critic_sees_more(root: Path, tmp_path: Path) -> None:
     """On the same rollouts, hands in sight foresee returns better than hands out of sight."""
-    overrides = ("budget.decisions=20480", "ppo.learning_rate=0.003", "ppo.num_tables=128", "ppo.epochs=4")
+    brief = ("evaluation.deals=2", "evaluation.final_deals=2", "evaluation.opponents=[greedy]")
+    overrides = ("budget.decisions=20480", "ppo.learning_rate=0.003", "ppo.num_tables=128", "ppo.epochs=4", *brief)
     trainer = trainer_of(root, tmp_path / "run", *overrides, "network.oracle_head=[64]", "network.torso=[64]")
     trainer.run()
     buffer, policy = trainer.model.rollout_buffer, trainer.model.policy
@@ -221,19 +222,22 @@ def test_the_second_critic_sees_more(root: Path, tmp_path: Path) -> None:
 
 def test_a_teacher_is_learned_quickly(root: Path, tmp_path: Path) -> None:
     """Advice is what the compiled player would do, and by imitation alone the policy comes to agree with it."""
-    shared = ("budget.decisions=12288", "ppo.learning_rate=0.003", "network.torso=[64]", "evaluation.every=1000")
+    shared = ("budget.decisions=60000", "ppo.num_tables=128", "network.torso=[64]", "evaluation.every=1000")
     agreed = {}
-    for name, teacher in (("taught", ("teacher.agent=expert", "teacher.until=0.95")), ("alone", ())):
+    for name, teacher in (("taught", ("teacher.agent=expert", "teacher.until=0.99")), ("alone", ())):
         trainer = trainer_of(root, tmp_path / name, *shared, *teacher)
-        trainer.run(stop_after=20)
+        trainer.run(stop_after=15)
         assert trainer.model.stage == ("imitation" if name == "taught" else "PPO")
-        env = trainer.env
-        advice = env.advice(EXPERT, 0)
-        masks = env.action_masks()
-        assert masks[np.arange(env.num_envs), advice].all()
-        logits = np.where(masks == 1, trainer.network().logits(env.batch.observations), -np.inf)
-        agreed[name] = (logits.argmax(axis=1) == advice).mean()
-    assert agreed["taught"] > agreed["alone"] + 0.15
+        env, network = trainer.env, trainer.network()
+        same = []
+        for _ in range(8):
+            advice, masks = env.advice(EXPERT, 0), env.action_masks()
+            assert masks[np.arange(env.num_envs), advice].all()
+            logits = np.where(masks == 1, network.logits(env.batch.observations), -np.inf)
+            same.append((logits.argmax(axis=1) == advice).mean())
+            env.step(advice)
+        agreed[name] = np.mean(same)
+    assert agreed["taught"] > agreed["alone"] + 0.1
 
 
 def test_moves_are_worth_what_play_outs_bring(root: Path, tmp_path: Path) -> None:
@@ -313,10 +317,10 @@ def test_a_cluster_refuses_what_it_does_not_offer(root: Path, key: str) -> None:
 
 
 def test_a_run_with_everything_resumes_exactly(root: Path, tmp_path: Path) -> None:
-    whole, broken = (trainer_of(root, tmp_path / name, *ALL, "threads=1") for name in ("whole", "broken"))
+    whole = trainer_of(root, tmp_path / "whole", *ALL)
     whole.run()
-    broken.run(stop_after=2)
-    again = trainer_of(root, tmp_path / "broken", *ALL, "threads=1")
+    trainer_of(root, tmp_path / "broken", *ALL).run(stop_after=2)
+    again = trainer_of(root, tmp_path / "broken", *ALL)
     again.restore()
     again.run()
     for one, other in zip(whole.model.policy.parameters(), again.model.policy.parameters(), strict=True):
