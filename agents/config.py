@@ -12,7 +12,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from agents.base import AgentSpecError
-from agents.config_file import ConfigError, parse_yaml, read_mapping, with_text_keys
+from agents.config_file import ConfigError as ConfigError
+from agents.config_file import parse_yaml, read_mapping, with_text_keys
 from agents.specs import parse_spec
 from tonk_env.rules import RuleSet, RuleSetError, make_rules
 
