@@ -14,7 +14,7 @@ from tonk_env.rules import RuleSet, RuleSetError
 
 CARD_FORMAT = 1
 CARD_KEY = "tonk"  # of the ONNX metadata
-PARTS: dict[str, tuple[type, str]] = {  # of a card and, after a dot, of its spaces; the words are for a sentence
+REQUIRED: dict[str, tuple[type, str]] = {  # of a card and, after a dot, of its spaces; the words are for a sentence
     "rules": (dict, "an object"),
     "rules_fingerprint": (str, "a text"),
     "num_players": (int, "a whole number"),
@@ -101,7 +101,7 @@ def _parsed(text: str, source: str) -> Any:
 
 def _check_parts(card: dict[str, Any], source: str) -> None:
     """Refuse a card that lacks a part, or has one of another type than it is written with."""
-    for path, (wanted, words) in PARTS.items():
+    for path, (wanted, words) in REQUIRED.items():
         *above, key = path.split(".")
         holder = card[above[0]] if above else card
         if key not in holder:

@@ -204,7 +204,9 @@ class EvaluationConfig(Section):
     every: Positive = Field(default=25, description="Iterations between two evaluations.")
     deals: Annotated[int, Field(ge=2)] = Field(default=1000, description="Deals against each opponent in training.")
     opponents: list[str] = Field(
-        default=["random", "greedy", "drop:28"], min_length=1, description="Whom the learner is measured against in training."
+        default=["random", "greedy", "drop:28"],
+        min_length=1,
+        description="Whom the learner is measured against in training; the final table holds them too.",
     )
     final_deals: Annotated[int, Field(ge=2)] = Field(default=10_000, description="Deals of each pair in the final table.")
     drop_range: list[Annotated[int, Field(ge=0, le=200)]] = Field(
