@@ -14,7 +14,17 @@ from tonk_env.rules import RuleSet, RuleSetError
 
 CARD_FORMAT = 1
 CARD_KEY = "tonk"  # of the ONNX metadata
-REQUIRED = ("rules", "rules_fingerprint", "num_players", "spaces", "fingerprint", "weights")
+REQUIRED: dict[str, tuple[type, str]] = {  # of a card and, after a dot, of its spaces; the words are for a sentence
+    "rules": (dict, "an object"),
+    "rules_fingerprint": (str, "a text"),
+    "num_players": (int, "a whole number"),
+    "spaces": (dict, "an object"),
+    "fingerprint": (str, "a text"),
+    "weights": (str, "a text"),
+    "spaces.observation": (dict, "an object"),
+    "spaces.action": (dict, "an object"),
+}
+MAX_DEPTH = 50  # of objects and lists inside each other; a card has about five
 
 
 class OpponentFileError(AgentSpecError):
@@ -60,23 +70,44 @@ def describe_game(rules: RuleSet, num_players: int) -> dict[str, Any]:
 
 def read_card(text: str, source: str) -> dict[str, Any]:
     """Return the card in a file's metadata. Raises ``OpponentFileError`` if it is none; ``source`` names the file."""
-    try:
-        card = json.loads(text)
-    except ValueError:
-        raise OpponentFileError(f"{source}: the card in its metadata is damaged, it is not valid JSON") from None
+    card = _parsed(text, source)
     if not isinstance(card, dict):
         raise OpponentFileError(f"{source}: the card in its metadata is not an object")
     if card.get("format") != CARD_FORMAT:
         raise OpponentFileError(
             f"{source}: its card is of format {card.get('format')!r}; this version reads format {CARD_FORMAT}"
         )
-    missing = [key for key in REQUIRED if key not in card]
-    if missing:
-        raise OpponentFileError(f"{source}: its card lacks {missing[0]!r}")
+    _check_parts(card, source)
     game = {key: card[key] for key in ("rules", "rules_fingerprint", "num_players", "spaces")}
     if _digest(game) != card["fingerprint"]:
         raise OpponentFileError(f"{source}: its card is damaged, the fingerprint does not match what it says")
     return card
+
+
+def _parsed(text: str, source: str) -> Any:
+    """The data in a card's text, nested no deeper than any reader of it can follow."""
+    try:
+        card = json.loads(text)
+        level = [card]
+        for _ in range(MAX_DEPTH):
+            inside = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+            level = [inner for group in inside for inner in group]
+        if level:
+            raise RecursionError
+    except (ValueError, RecursionError):
+        raise OpponentFileError(f"{source}: the card in its metadata is damaged, it is not valid JSON") from None
+    return card
+
+
+def _check_parts(card: dict[str, Any], source: str) -> None:
+    """Refuse a card that lacks a part, or has one of another type than it is written with."""
+    for path, (wanted, words) in REQUIRED.items():
+        *above, key = path.split(".")
+        holder = card[above[0]] if above else card
+        if key not in holder:
+            raise OpponentFileError(f"{source}: its card lacks {path!r}")
+        if type(holder[key]) is not wanted:
+            raise OpponentFileError(f"{source}: its card is damaged, {path!r} is {holder[key]!r:.60} and not {words}")
 
 
 def card_rules(card: Mapping[str, Any], source: str) -> RuleSet:
@@ -95,7 +126,7 @@ def check_card(card: Mapping[str, Any], rules: RuleSet, num_players: int, source
     if card["rules_fingerprint"] != wanted["rules_fingerprint"]:
         raise OpponentFileError(f"{source} plays by other rules: {rule_difference(card['rules'], rules)}")
     for name in ("observation", "action"):
-        theirs, ours = card["spaces"].get(name, {}), wanted["spaces"][name]
+        theirs, ours = card["spaces"][name], wanted["spaces"][name]
         for part in ours:
             if theirs.get(part) != ours[part]:
                 raise OpponentFileError(

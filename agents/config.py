@@ -12,6 +12,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from agents.base import AgentSpecError
+from agents.config_file import ConfigError as ConfigError
+from agents.config_file import parse_yaml, read_mapping, with_text_keys
 from agents.specs import parse_spec
 from tonk_env.rules import RuleSet, RuleSetError, make_rules
 
@@ -20,10 +22,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 EVALUATION_SEEDS = 3  # seeds that evaluations use, from evaluation.seed on
 EXTENDS = "extends"  # key of a file, not of a configuration: the file that it lies on top of
 Width = Annotated[int, Field(ge=1, le=8192)]
-
-
-class ConfigError(ValueError):
-    """A configuration that cannot be used; the message is one sentence that names the key and what is allowed."""
 
 
 class Section(BaseModel):
@@ -206,7 +204,9 @@ class EvaluationConfig(Section):
     every: Positive = Field(default=25, description="Iterations between two evaluations.")
     deals: Annotated[int, Field(ge=2)] = Field(default=1000, description="Deals against each opponent in training.")
     opponents: list[str] = Field(
-        default=["random", "greedy", "drop:28"], min_length=1, description="Whom the learner is measured against in training."
+        default=["random", "greedy", "drop:28"],
+        min_length=1,
+        description="Whom the learner is measured against in training; the final table holds them too.",
     )
     final_deals: Annotated[int, Field(ge=2)] = Field(default=10_000, description="Deals of each pair in the final table.")
     drop_range: list[Annotated[int, Field(ge=0, le=200)]] = Field(
@@ -328,7 +328,7 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
 
 def parse_config(data: Mapping[str, Any], overrides: Sequence[str] = (), source: str = "the configuration") -> TrainConfig:
     """Return the validated configuration held in ``data`` with overrides on top; ``source`` is named in errors."""
-    merged = _deep_copy(data)
+    merged = with_text_keys(data)
     for text in overrides:
         _override(merged, text)
     _refuse_unknown(merged, TrainConfig, (), source)
@@ -369,7 +369,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def _read_layers(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
     """Read a file and what it extends; ``above`` are the files that lead here."""
-    data = _deep_copy(_read_mapping(path))
+    data = read_mapping(path)
     if EXTENDS not in data:
         return dict(data)
     name = data.pop(EXTENDS)
@@ -397,23 +397,6 @@ def _merged(base: dict[str, Any], top: dict[str, Any], section: type[Section]) -
     return merged
 
 
-def _read_mapping(path: Path) -> dict[str, Any]:
-    """Return the mapping in one YAML file. Raises ``ConfigError``."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        where = getattr(error, "problem_mark", None)
-        line = f" (line {where.line + 1})" if where else ""
-        raise ConfigError(f"{path} is not valid YAML{line}") from None
-    if data is None:
-        return {}
-    if not isinstance(data, dict):
-        raise ConfigError(f"{path} must hold keys with values, as in `seed: 1`")
-    return data
-
-
 def _describe(section: Section, parents: tuple[str, ...]) -> Iterator[tuple[str, Any, str]]:
     for key, info in type(section).model_fields.items():
         value = getattr(section, key)
@@ -421,13 +404,6 @@ def _describe(section: Section, parents: tuple[str, ...]) -> Iterator[tuple[str,
             yield from _describe(value, (*parents, key))
         else:
             yield ".".join((*parents, key)), value, info.description or ""
-
-
-def _deep_copy(data: Any) -> Any:
-    """Copy of nested mappings, with every key as text."""
-    if isinstance(data, Mapping):
-        return {str(key): _deep_copy(value) for key, value in data.items()}
-    return data
 
 
 def _override(data: dict[str, Any], text: str) -> None:
@@ -441,9 +417,9 @@ def _override(data: dict[str, Any], text: str) -> None:
         if not isinstance(data, dict):
             raise ConfigError(f"cannot set {key!r}: {parent!r} is a single value, it has no {last!r}")
     try:
-        data[last] = _deep_copy(yaml.safe_load(value))
-    except yaml.YAMLError:
-        raise ConfigError(f"cannot read the value of {text!r}: it is not valid YAML") from None
+        data[last] = parse_yaml(value)
+    except ConfigError as error:
+        raise ConfigError(f"cannot read the value of {text!r:.80}: {error}") from None
 
 
 def _refuse_unknown(data: Any, section: type[Section], parents: tuple[str, ...], source: str) -> None:

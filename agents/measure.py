@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from agents.base import Agent
 from agents.config import TrainConfig
 from agents.evaluate import Evaluation, evaluate
 from agents.runs import REPORT
+from agents.specs import parse_spec
 from agents.statistics import Estimate
 from tonk_env.files import atomic_writer
 
@@ -54,15 +56,30 @@ def hardest_drop(agent: Agent, config: TrainConfig, progress: Progress | None = 
 
 
 def final_evaluation(agent: Agent, config: TrainConfig, drop: str, progress: Progress | None = None) -> Evaluation:
-    """Return the payoff matrix of the agent, ``random``, ``greedy`` and the hardest ``drop:N``, on fresh deals."""
+    """Return the payoff matrix of the agent and those of ``final_opponents``, on fresh deals.
+
+    Everybody meets everybody, but opponents that are not compiled (say ``champion`` or a file) meet only the agent: they are
+    there for what it earns from them, and slow.
+    """
+    opponents = final_opponents(config, drop)
+    inside = [False, *(parse_spec(spec).inside for spec in opponents)]
+    meetings = (combinations if config.game.num_players == 2 else permutations)(range(len(inside)), 2)
     return evaluate(
-        [agent, "random", "greedy", drop],
+        [agent, *opponents],
         config.game.rule_set(),
         config.game.num_players,
         config.evaluation.final_deals,
         config.evaluation.seed + FINAL,
         progress,
+        pairs=[(one, two) for one, two in meetings if 0 in (one, two) or (inside[one] and inside[two])],
     )
+
+
+def final_opponents(config: TrainConfig, drop: str) -> list[str]:
+    """Return whom the final table holds beside the agent: ``random``, ``greedy``, the hardest ``drop:N``, then the others of
+    ``evaluation.opponents``, nobody twice."""
+    wanted = ["random", "greedy", drop, *config.evaluation.opponents]
+    return list(dict.fromkeys(parse_spec(spec).text for spec in wanted))
 
 
 def strength(evaluation: Evaluation, player: int = 0) -> dict[str, Any]:

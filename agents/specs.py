@@ -13,6 +13,7 @@ from tonk_env.rules import RuleSet
 OPPONENT_FILE, RUN_FILE = "opponent.onnx", "config.yaml"  # of a run folder
 MAX_DROP = 200
 MAX_SEARCH = 100_000  # deals or milliseconds a decision
+MAX_DIGITS = 20  # zeros in front included
 FORMS = (
     "random, greedy, expert, drop:N (say drop:27), search:N (say search:256 or search:50ms), champion, a run folder, "
     "a file that ends in .onnx, or cfr:FILE.npz"
@@ -104,17 +105,22 @@ def _parse_baseline(text: str) -> AgentSpec | None:
         return _parse_search(text, number)
     if kind != "drop":
         return None
-    if not (number.isascii() and number.isdigit() and int(number) <= MAX_DROP):
-        raise AgentSpecError(f"agent {text!r}: drop needs the highest count to drop at, 0 to {MAX_DROP}, as in drop:27")
+    if not 0 <= _whole(number) <= MAX_DROP:
+        raise AgentSpecError(f"agent {text!r:.80}: drop needs the highest count to drop at, 0 to {MAX_DROP}, as in drop:27")
     return AgentSpec(f"drop:{int(number)}", kind, int(number))
+
+
+def _whole(number: str) -> int:
+    """The number in a text of digits, -1 for any other text and for one that is too long for any count."""
+    return int(number) if number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS else -1
 
 
 def _parse_search(text: str, number: str) -> AgentSpec:
     timed = number.endswith("ms")
     number = number.removesuffix("ms")
-    if not (number.isascii() and number.isdigit() and 1 <= int(number) <= MAX_SEARCH):
+    if not 1 <= _whole(number) <= MAX_SEARCH:
         raise AgentSpecError(
-            f"agent {text!r}: search needs the deals it imagines for a move, 1 to {MAX_SEARCH}, as in search:256, or its "
+            f"agent {text!r:.80}: search needs the deals it imagines for a move, 1 to {MAX_SEARCH}, as in search:256, or its "
             "time in milliseconds, as in search:50ms"
         )
     return AgentSpec(f"search:{int(number)}{'ms' * timed}", "search", int(number), timed=timed)
@@ -122,6 +128,12 @@ def _parse_search(text: str, number: str) -> AgentSpec:
 
 def _parse_path(text: str, spec: str) -> AgentSpec:
     path = Path(text)
+    try:
+        gone = path.is_symlink() and not path.exists()
+    except OSError as error:  # a name that is too long, or a folder that may not be read
+        raise AgentSpecError(f"agent {spec!r:.80} cannot be looked for: {error.strerror or error}") from None
+    if gone:
+        raise AgentSpecError(f"agent {spec!r}: the run or file that {path} leads to, {path.readlink()}, is gone; name another")
     if path.suffix == ".onnx":
         if not path.is_file():
             raise AgentSpecError(f"agent {spec!r}: there is no file {path}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
@@ -49,4 +49,6 @@ def main(steps: int = 16_384) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description="MaskablePPO against greedy, measured before and after.")
+    parser.add_argument("steps", type=int, nargs="?", default=16_384, help="decisions to train for (default: %(default)s)")
+    main(parser.parse_args().steps)

@@ -45,6 +45,10 @@ def test_baselines_are_made_from_specs(spec: str) -> None:
         ("drop:-1", ["0 to 200"]),
         ("drop:1000", ["0 to 200"]),
         ("drop:²", ["0 to 200"]),
+        ("drop:" + "9" * 5000, ["drop:9999", "0 to 200"]),
+        ("search:" + "9" * 5000, ["search:9999", "1 to 100000"]),
+        ("search:" + "9" * 5000 + "ms", ["1 to 100000"]),
+        ("9" * 5000, ["cannot be looked for", "too long"]),
         ("", ["an agent is"]),
         ("champion_of_the_world", ["random, greedy, expert, drop:N"]),
         ("nowhere/file.onnx", ["no file nowhere/file.onnx"]),
@@ -62,6 +66,19 @@ def test_a_text_that_names_no_agent_is_refused_in_one_sentence(spec: str, words:
 def test_a_folder_without_an_opponent_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AgentSpecError, match=r"holds no opponent\.onnx"):
         make_agent(str(tmp_path), RULES, 2)
+
+
+def test_a_link_to_a_run_that_was_deleted_says_so(tmp_path: Path) -> None:
+    (tmp_path / "latest").symlink_to("third_run")
+    with pytest.raises(AgentSpecError, match=r"latest leads to, third_run, is gone"):
+        make_agent(str(tmp_path / "latest"), RULES, 2)
+    (tmp_path / "third_run").mkdir()
+    with pytest.raises(AgentSpecError, match=r"holds no opponent\.onnx"):
+        make_agent(str(tmp_path / "latest"), RULES, 2)
+
+
+def test_zeros_in_front_of_a_count_change_nothing() -> None:
+    assert (parse_spec("drop:0027").param, parse_spec("drop:0027").text) == (27, "drop:27")
 
 
 def test_the_nearest_run_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

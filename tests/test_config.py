@@ -111,10 +111,51 @@ def test_missing_and_broken_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read"):
         load_config(tmp_path / "none.yaml")
     broken = tmp_path / "broken.yaml"
-    for text in ("a: [1", "- 1\n- 2\n", "\x00"):
+    for text in ("a: [1", "- 1\n- 2\n", "\x00", "seed: 2020-13-45", "seed: " + "9" * 5000):
         broken.write_text(text)
         with pytest.raises(ConfigError, match=r"broken\.yaml"):
             load_config(broken)
+
+
+@pytest.mark.parametrize("text", ["a: " + "[" * 5000, "a: " + "{a: " * 5000, "a: &a {b: *a}"], ids=["lists", "maps", "itself"])
+def test_endless_nesting_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "deep.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"deep\.yaml: it is nested too deeply$"):
+        load_config(path)
+    assert "nested too deeply" in refusal({}, f"seed={text[3:]}")
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("seed: 1\nthreads: 1\nseed: 2\n", "key 'seed' in line 3 stands in line 1 already"),
+        ("ppo:\n  epochs: 1\n  'epochs': 1\n", "key 'epochs' in line 3 stands in line 2 already"),
+        ("ppo: {epochs: 1, epochs: 2}", "key 'epochs' in line 1 stands in line 1 already"),
+        ("a: &a {b: 1}\nc: {<<: *a, b: 2}\na: 3", "key 'a' in line 3 stands in line 1 already"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "twice.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert str(caught.value).startswith(f"{path}: {words}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_key_that_stands_twice_in_an_override_is_refused() -> None:
+    assert "key 'epochs' in line 1 stands" in refusal({}, "ppo={epochs: 1, epochs: 2}")
+
+
+def test_a_key_may_stand_in_two_sections_and_over_a_merged_one(tmp_path: Path) -> None:
+    path = tmp_path / "merge.yaml"
+    path.write_text("evaluation: &e {every: 7, deals: 50}\ncheckpoints: {every: 7}\ncluster: {workers: 0}\nseed: 4\n")
+    assert load_config(path).checkpoints.every == 7
+    path.write_text("ppo: {epochs: 2, minibatch: 128}\nopponents: {baselines: {<<: &b {greedy: 0.5}, random: 0.1}}\n")
+    assert load_config(path).opponents.baselines == {"greedy": 0.5, "random": 0.1}
+    path.write_text("opponents: {baselines: {<<: {greedy: 0.5}, greedy: 0.1}}\n")
+    assert load_config(path).opponents.baselines == {"greedy": 0.1}
 
 
 def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:

@@ -72,6 +72,14 @@ def test_estimate_of_a_known_sample():
     assert entry.half_width == pytest.approx(3.18245 * entry.error, abs=1e-4)
 
 
+@pytest.mark.parametrize("seats", [2, 3])
+def test_compiled_random_players_share_their_numbers_in_all_seatings_of_a_deal(seats):
+    result = evaluate(["random", "random"], make_rules("points", match="hands"), seats, deals=40)
+    assert result.against(0, 1).verdict == "even"
+    in_matches = evaluate(["random", "random"], make_rules("points", elimination=20), seats, deals=40)
+    assert in_matches.samples[0, 1].any()
+
+
 def test_one_deal_says_nothing_about_its_own_spread():
     entry = estimate([0.7])
     assert (entry.low, entry.high, entry.verdict) == (-np.inf, np.inf, "inconclusive")

@@ -221,7 +221,17 @@ def test_a_model_without_a_card_is_refused(exported: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "text, words", [("{", "damaged"), ("[]", "not an object"), ('{"format": 9}', "format 9"), ('{"format": 1}', "lacks")]
+    "text, words",
+    [
+        ("{", "damaged"),
+        ("[" * 100_000, "damaged"),
+        ('{"format": 1, "provenance": ' + "[" * 600 + "]" * 600 + "}", "damaged"),
+        ('{"format": ' + "9" * 5000 + "}", "damaged"),
+        ("[]", "not an object"),
+        ('{"format": 9}', "format 9"),
+        ('{"format": 1}', "lacks"),
+    ],
+    ids=range(7),
 )
 def test_a_bad_card_is_refused(exported: Path, tmp_path: Path, text: str, words: str) -> None:
     model = onnx.load(exported)
@@ -237,6 +247,35 @@ def test_a_changed_card_is_refused(exported: Path, tmp_path: Path) -> None:
     helper.set_model_props(model, {CARD_KEY: json.dumps(card)})
     onnx.save(model, tmp_path / "x.onnx")
     assert "fingerprint does not match" in refusal(tmp_path / "x.onnx")
+
+
+@pytest.mark.parametrize(
+    "key, value, words",
+    [
+        ("num_players", [2], "'num_players' is [2] and not a whole number"),
+        ("num_players", None, "'num_players' is None and not a whole number"),
+        ("num_players", "2", "'num_players' is '2' and not a whole number"),
+        ("num_players", True, "'num_players' is True and not a whole number"),
+        ("spaces", None, "'spaces' is None and not an object"),
+        ("spaces", [], "'spaces' is [] and not an object"),
+        ("spaces", {"observation": None, "action": {}}, "'spaces.observation' is None and not an object"),
+        ("spaces", {"observation": {}}, "lacks 'spaces.action'"),
+        ("rules", "points", "'rules' is 'points' and not an object"),
+        ("rules_fingerprint", 3, "'rules_fingerprint' is 3 and not a text"),
+        ("fingerprint", None, "'fingerprint' is None and not a text"),
+        ("weights", {}, "'weights' is {} and not a text"),
+    ],
+)
+def test_a_card_with_a_part_of_another_type_is_refused(key: str, value: object, words: str) -> None:
+    from agents import card as cards
+
+    card = {**make_card(RULES, 2, {}), "weights": "0" * 64, key: value}
+    if key != "fingerprint":
+        card["fingerprint"] = cards._digest({k: card[k] for k in ("rules", "rules_fingerprint", "num_players", "spaces")})
+    with pytest.raises(OpponentFileError) as caught:
+        cards.read_card(json.dumps(card), "x.onnx")
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("x.onnx: its card ")
 
 
 def test_weights_in_another_file_are_refused(exported: Path, tmp_path: Path) -> None:

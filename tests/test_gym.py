@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -11,6 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from tests.test_aec import deck
+from tonk_env import tonk_v0
 from tonk_env.opponents import RandomOpponent
 from tonk_env.registration import GYMNASIUM_ID, register_envs
 from tonk_env.single import TonkEnv
@@ -173,6 +175,22 @@ def test_deals_that_end_before_the_learner_moves_are_skipped_and_counted() -> No
     table.reset()
     env.reset(seed=seed)
     assert env.table.deck == table.deck
+
+
+@pytest.mark.parametrize("given", [float("nan"), float("inf"), -np.inf, "much", None, 10**400])
+def test_what_an_illegal_move_pays_is_a_finite_number(given: Any) -> None:
+    for make in (TonkEnv, TonkVectorEnv, tonk_v0.env):
+        with pytest.raises(ValueError, match=r"^illegal_reward is a finite number, such as -1\.0, not .*$"):
+            make(illegal_reward=given)
+    assert TonkEnv(illegal_reward=np.float32(-2)).illegal_reward == -2.0
+
+
+@pytest.mark.parametrize("given", [[1], "deck", 3, [], ("deck", None)])
+def test_options_of_a_reset_are_a_mapping(given: Any) -> None:
+    for env in (TonkEnv(), TonkVectorEnv(2), tonk_v0.env(), tonk_v0.raw_env()):
+        with pytest.raises(ValueError, match=r"^options of reset\(\) are a mapping from names to values or None, not .*$"):
+            env.reset(seed=1, options=given)
+        env.reset(seed=1, options=MappingProxyType({"other": 1}))
 
 
 def test_illegal_moves_lose_or_raise_and_bad_ones_always_raise() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +166,14 @@ def test_the_example_learns(capsys: pytest.CaptureFixture[str]) -> None:
     before, after = runpy.run_path(str(EXAMPLE))["main"](6144)
     assert after > before + 0.5
     assert "reward a hand" in capsys.readouterr().out
+
+
+def test_the_example_tells_its_argument() -> None:
+    def run(argument: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, str(EXAMPLE), argument], capture_output=True, text=True, check=False)
+
+    told, refused = run("--help"), run("many")
+    assert (told.returncode, refused.returncode) == (0, 2)
+    assert "decisions to train for (default: 16384)" in told.stdout
+    assert "invalid int value: 'many'" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -20,8 +20,10 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from agents.checkpoint import CheckpointError, CheckpointStore
 from agents.config import TrainConfig, load_config
+from agents.measure import final_evaluation, final_opponents, strength
 from agents.network import NetworkAgent, frozen_copy
 from agents.runs import RunError, open_run, read_evaluations
+from agents.specs import make_agent
 from agents.training import Trainer, export_run, resume, train
 from tonk_env.batch import Batch
 
@@ -151,7 +153,6 @@ def test_a_run_leaves_all_its_files(finished: Path) -> None:
 def test_the_exported_opponent_plays_as_the_best_policy_and_knows_where_it_comes_from(finished: Path) -> None:
     from agents.checkpoint import read_tensors
     from agents.run_state import load_weights
-    from agents.specs import make_agent
 
     config = open_run(finished)
     best = read_tensors(finished / "checkpoints" / "best.pt")
@@ -164,7 +165,30 @@ def test_the_exported_opponent_plays_as_the_best_policy_and_knows_where_it_comes
     card = agent.card  # type: ignore[attr-defined]
     assert card["provenance"]["decisions"] == best["step"]
     assert card["provenance"]["seed"] == config.seed
-    assert {"random", "greedy"} <= set(card["strength"]["payoffs"])
+    report = json.loads((finished / "report" / "evaluation.json").read_text())
+    policy, *others = [one["name"] for one in report["agents"]]
+    assert (policy, others[:2], others[3:]) == ("trained", ["random", "greedy"], ["drop:27"])  # the last is in opponents
+    assert others[2] in ("drop:24", "drop:28")
+    assert len(report["payoffs"]) == 5 * 4  # everybody meets everybody
+    assert set(card["strength"]["payoffs"]) == set(others)
+
+
+def test_the_last_table_holds_everybody_once(root: Path) -> None:
+    config = config_of(root, "evaluation.opponents=[expert, 'drop:024', random, 'drop:30', greedy, champion, expert]")
+    assert final_opponents(config, "drop:24") == ["random", "greedy", "drop:24", "expert", "drop:30", "champion"]
+    assert final_opponents(config, "drop:30") == ["random", "greedy", "drop:30", "expert", "drop:24", "champion"]
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_in_the_last_table_slow_opponents_meet_only_the_agent(root: Path, players: int) -> None:
+    settings = ["evaluation.opponents=['search:1', 'search:2']", "evaluation.final_deals=2", f"game.num_players={players}"]
+    config = config_of(root, *settings)
+    result = final_evaluation(make_agent("drop:9", config.game.rule_set(), players), config, "drop:24")
+    assert result.names == ("drop:9", "random", "greedy", "drop:24", "search:1", "search:2")
+    met = set(result.estimates)
+    assert met == {(one, two) for one in range(6) for two in range(6) if one != two and (0 in (one, two) or max(one, two) < 4)}
+    assert set(strength(result)["payoffs"]) == set(result.names[1:])
+    assert "–" in result.text()
 
 
 def test_curves_are_written_once_a_step(finished: Path) -> None:

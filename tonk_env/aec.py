@@ -92,6 +92,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
+from tonk_env.arguments import check_illegal_reward, check_reset_options
 from tonk_env.render import RENDER_MODES, Renderer, check_render_mode, check_render_seat
 from tonk_env.rules import make_rules
 from tonk_env.spaces import Observation, action_space, observation_space
@@ -112,10 +113,12 @@ class ActionError(AssertionError, ValueError):
 def env(*args: Any, illegal_reward: float = -1.0, **kwargs: Any) -> AECEnv:
     """Tonk in the wrappers of PettingZoo's classic games: illegal moves lose, bad actions and a wrong order of calls raise.
 
-    Takes the arguments of ``raw_env`` and ``illegal_reward``, the reward for an illegal move.
+    Takes the arguments of ``raw_env`` and ``illegal_reward``, the reward for an illegal move. Raises ValueError for one
+    that is not finite.
     """
+    reward = check_illegal_reward(illegal_reward)
     wrapped: AECEnv = raw_env(*args, **kwargs)
-    wrapped = IllegalMoveWrapper(wrapped, illegal_reward=illegal_reward)
+    wrapped = IllegalMoveWrapper(wrapped, illegal_reward=reward)
     wrapped = ActionCheckWrapper(wrapped)
     return OrderWrapper(wrapped)
 
@@ -180,9 +183,9 @@ class raw_env(AECEnv):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin the next episode: of a new series with ``seed``, from ``options["deck"]``, or the next of the series.
 
-        Raises ValueError for a deck that is not this rule set's deck.
+        Raises ValueError for options that are no mapping and for a deck that is not this rule set's deck.
         """
-        self.table.reset(seed=seed, deck=(options or {}).get("deck"))
+        self.table.reset(seed=seed, deck=check_reset_options(options).get("deck"))
         opened = [public_result(hand) for hand in self.table.opened]
         self.agents = list(self.possible_agents)
         self._skip_agent_selection: AgentID | None = None

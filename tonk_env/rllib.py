@@ -14,6 +14,7 @@ except ModuleNotFoundError as error:
 
 import numpy as np
 
+from tonk_env.arguments import check_illegal_reward, check_reset_options
 from tonk_env.rules import make_rules
 from tonk_env.single import check_action, check_choice
 from tonk_env.spaces import Observation, action_space, observation_space
@@ -54,7 +55,7 @@ class TonkMultiAgentEnv(MultiAgentEnv):
         rules, num_players = options.pop("rules", "points"), options.pop("num_players", None)
         series = options.pop("series", getattr(config, "worker_index", 0) or 0)
         self.illegal_loses = check_choice("illegal", options.pop("illegal", "lose"), ("lose", "raise")) == "lose"
-        self.illegal_reward = float(options.pop("illegal_reward", -1.0))
+        self.illegal_reward = check_illegal_reward(options.pop("illegal_reward", -1.0))
         self.table = Table(make_rules(rules, **options), num_players, table=series)
         self.layout = self.table.layout
         self.possible_agents: list[AgentID] = [f"player_{seat}" for seat in range(self.table.num_players)]
@@ -66,7 +67,7 @@ class TonkMultiAgentEnv(MultiAgentEnv):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[AgentID, Any], dict[AgentID, Any]]:
         """Begin the next episode: of a new series with ``seed``, from ``options["deck"]``, or the next of the series."""
-        self.table.reset(seed=seed, deck=(options or {}).get("deck"))
+        self.table.reset(seed=seed, deck=check_reset_options(options).get("deck"))
         self.agents = list(self.possible_agents)
         self._owed = {agent: float(self.table.rewards[seat]) for seat, agent in enumerate(self.possible_agents)}
         self._acted: set[AgentID] = set()

@@ -16,6 +16,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
+from tonk_env.arguments import check_illegal_reward, check_reset_options
 from tonk_env.opponents import Given, Opponents
 from tonk_env.render import RENDER_MODES, Renderer, check_render_mode, check_render_seat
 from tonk_env.rules import make_rules
@@ -92,7 +93,7 @@ class TonkEnv(gymnasium.Env[Any, Any]):
         self.seating = check_seating(seat, self.num_players)
         self.flat = check_choice("observation", observation, ("dict", "vector")) == "vector"
         self.illegal_loses = check_choice("illegal", illegal, ("lose", "raise")) == "lose"
-        self.illegal_reward = float(illegal_reward)
+        self.illegal_reward = check_illegal_reward(illegal_reward)
         self.render_seat = check_render_seat(render_seat, self.num_players)
         self.opponents = Opponents(opponents, self.rules, self.num_players)
         self.observation_space = vector_space(self.layout) if self.flat else observation_space(self.layout)
@@ -107,11 +108,12 @@ class TonkEnv(gymnasium.Env[Any, Any]):
         self._renderer = Renderer(self.metadata["render_fps"])
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
-        """Begin the next episode at the learner's first decision. Raises ValueError for a deck that does not fit."""
+        """Begin the next episode at the learner's first decision. Raises ValueError for options or a deck that do not fit."""
+        deck = check_reset_options(options).get("deck")
         super().reset(seed=seed)
         if seed is not None or self._next_seat is None:
             self._seed(seed)
-        skipped, hands = self._deal(seed, (options or {}).get("deck"))
+        skipped, hands = self._deal(seed, deck)
         info = self._info(hands)
         info["skipped_hands"] = skipped
         if self.table.opened:

@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from tonk_env.arguments import check_illegal_reward, check_reset_options
 from tonk_env.batch import Batch
 from tonk_env.kernels.look import observe_rows
 from tonk_env.observation import ObservationLayout
@@ -81,7 +82,7 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.seating = check_seating(seat, self.num_players)
         self.flat = check_choice("observation", observation, ("dict", "vector")) == "vector"
         self.illegal_loses = check_choice("illegal", illegal, ("lose", "raise")) == "lose"
-        self.illegal_reward = float(illegal_reward)
+        self.illegal_reward = check_illegal_reward(illegal_reward)
         self.opponents = Opponents(opponents, self.rules, self.num_players)
         self.single_observation_space = vector_space(self.layout) if self.flat else observation_space(self.layout)
         self.single_action_space = action_space(self.rules)
@@ -103,8 +104,9 @@ class TonkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin episodes at all tables, or where ``options["reset_mask"]`` is true, each at the learner's decision."""
+        mask = check_reset_options(options).get("reset_mask")
         super().reset(seed=seed)
-        rows = self._rows_to_reset((options or {}).get("reset_mask"))
+        rows = self._rows_to_reset(mask)
         if seed is not None or not self._begun:
             self._seed(seed)
         skipped = self._begin(rows)
