@@ -55,9 +55,21 @@ class FreeVecEnv(VecEnv):
         self.paid, self.ended = self._paid[at], self._ended[at]
         return self.observations[self.at], self.rewards[at], self.dones[at], self._infos
 
+    def look(self) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int8]]:
+        """The observations, masks and seats last handed out."""
+        return self.observations[self.at], self.masks[self.at], self.on_turn[self.at]
+
+    def play(self, actions: NDArray[np.int64]) -> None:
+        """Go on to the next recorded step, whatever is played."""
+        self.step_wait()
+
     def hidden_hands(self) -> NDArray[np.int8]:
         """The others' cards that belong to the observations last handed out."""
         return np.asarray(self.hidden[self.at])
+
+    def move_values(self, legal: NDArray[np.int16], plays: int) -> NDArray[np.float32]:
+        """Nothing is worth anything here."""
+        return np.zeros(legal.shape, np.float32)
 
     def advice(self, kind: int, param: int) -> NDArray[np.int64]:
         """The first legal action: some teacher that costs nothing."""
