@@ -180,8 +180,7 @@ class TonkPPO(MaskablePPO):
         policy_loss = -torch.min(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
         value_loss = (said.values - part.returns).square().mean()
         entropy_loss = -said.entropy.mean()
-        critics = self.vf_coef * (1.0 if self.stage == PPO else ASIDE)
-        loss = critics * value_loss
+        loss = self._critics * value_loss
         if self.stage != IMITATION:
             gained = policy_loss if self.stage == PPO else _worth_loss(said, part)
             loss = loss + gained + self.ent_coef * entropy_loss
@@ -198,14 +197,18 @@ class TonkPPO(MaskablePPO):
         """Return name, weight and loss of every head that only training has, and of the teacher."""
         extras = []
         if said.oracle is not None:
-            critics = self.vf_coef * (1.0 if self.stage == PPO else ASIDE)
-            extras.append(("oracle_loss", critics, (said.oracle - part.returns).square().mean()))
+            extras.append(("oracle_loss", self._critics, (said.oracle - part.returns).square().mean()))
         if said.belief is not None:
             guess = functional.binary_cross_entropy_with_logits(said.belief, part.hidden.float())
             extras.append(("belief_loss", self.settings.belief_coef, guess))
         if self.teacher_weight and self.stage != PLAYS:
             extras.append(("teacher_loss", self.teacher_weight, -said.advised.mean()))
         return extras
+
+    @property
+    def _critics(self) -> float:
+        """Weight of each critic's loss at this stage."""
+        return self.vf_coef if self.stage == PPO else ASIDE * self.vf_coef
 
     def _descend(self, loss: torch.Tensor) -> None:
         self.policy.optimizer.zero_grad()
