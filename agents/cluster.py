@@ -286,14 +286,15 @@ def module_specs(config: TrainConfig) -> dict[str, RLModuleSpec]:
     rules, players = config.game.rule_set(), config.game.num_players
     space = TonkMultiAgentEnv({"rules": rules, "num_players": players})
     spaces = {"observation_space": space.observation_spaces["player_0"], "action_space": space.action_spaces["player_0"]}
-    network = {"network": config.network.model_dump()}
+    game = {"rules": rules.to_dict(), "num_players": players}
+    network = {"network": config.network.model_dump(), **game}
     specs = {
         name: RLModuleSpec(module_class=PolicyModule, model_config=network, **spaces)
         for name in (LEARNER, *slot_names(config.opponents))
     }
     for spec in config.opponents.baselines:
-        game = {"spec": spec, "rules": rules.to_dict(), "num_players": players}
-        specs[baseline_name(spec)] = RLModuleSpec(module_class=BaselineModule, model_config=game, **spaces)
+        baseline = {"spec": spec, **game}
+        specs[baseline_name(spec)] = RLModuleSpec(module_class=BaselineModule, model_config=baseline, **spaces)
     return specs
 
 

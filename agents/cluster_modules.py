@@ -29,14 +29,15 @@ DECISIONS = "learner_decisions"  # name of a metric
 class PolicyModule(TorchRLModule, ValueFunctionAPI):
     """The project's network as an RLModule. Illegal actions get the logit that exported opponents give them.
 
-    ``model_config`` holds ``network``, the settings of ``agents.config.NetworkConfig`` as plain data.
+    ``model_config`` holds ``network``, the settings of ``agents.config.NetworkConfig`` as plain data, and the game: ``rules``,
+    ``num_players``.
     """
 
     def setup(self) -> None:
         """Make the network, with the initial weights that stable-baselines3 gives such a one."""
         settings = NetworkConfig.model_validate(self.model_config["network"])
-        size = self.observation_space["observation"].shape[0]
-        self.network = new_network(settings, size, int(self.action_space.n)).requires_grad_(True)
+        rules, players = make_rules(self.model_config["rules"]), self.model_config["num_players"]
+        self.network = new_network(settings, rules, players).requires_grad_(True)
         initialise(self.network)
 
     def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:

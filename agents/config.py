@@ -59,6 +59,10 @@ class NetworkConfig(Section):
     """The policy: a torso shared by actor and critic, and a head for each."""
 
     torso: list[Width] = Field(default=[256, 256], min_length=1, description="Widths of the shared layers.")
+    spread_features: bool = Field(
+        default=True,
+        description="Whether the first layer is also told how far the cards are from each spread and what fits on the table.",
+    )
     policy_head: list[Width] = Field(default=[], description="Widths of further layers of the actor alone.")
     value_head: list[Width] = Field(default=[], description="Widths of further layers of the critic alone.")
     oracle_head: list[Width] = Field(

@@ -19,6 +19,7 @@ from agents.card import CARD_KEY, OpponentFileError
 from agents.network import ILLEGAL, Network
 from agents.onnx_agent import OnnxAgent
 from agents.onnx_file import weights_digest
+from agents.spread_features import FIT, SpreadFeatures
 from tonk_env.files import atomic_writer
 
 __all__ = ["OnnxAgent", "OpponentFileError", "export_policy"]
@@ -111,9 +112,33 @@ class _Graph:
         if isinstance(layer, nn.Linear):
             weight = self.constant(f"{prefix}.weight", _numbers(layer.weight))
             return self.node("Gemm", [value, weight, self.constant(f"{prefix}.bias", _numbers(layer.bias))], transB=1)
+        if isinstance(layer, SpreadFeatures):
+            return self.spread_features(layer, value, prefix)
         if isinstance(layer, nn.SiLU):
             return self.node("Mul", [value, self.node("Sigmoid", [value])])
         return self.node({nn.ReLU: "Relu", nn.Tanh: "Tanh"}[type(layer)], [value])
+
+    def spread_features(self, layer: SpreadFeatures, value: str, prefix: str) -> str:
+        """Add the layer of ``agents.spread_features``, step by step as it is written there."""
+        last = self.constant(f"{prefix}.last", np.array([1]))
+        one, two = (self.constant(f"{prefix}.{name}", np.float32(number)) for name, number in (("one", 1), ("two", 2)))
+        spreads = self.constant(f"{prefix}.spreads", _numbers(layer.spreads))
+
+        def cut(start: int, count: int) -> str:
+            ends = (self.constant(f"{prefix}.{len(self.nodes)}.{at}", np.array([at])) for at in (start, start + count))
+            return self.node("Slice", [value, *ends, last])
+
+        hand, top, table = layer.starts
+        held = self.node("MatMul", [cut(hand, len(layer.spreads)), spreads])
+        with_top = self.node("Add", [held, self.node("MatMul", [cut(top, len(layer.spreads)), spreads])])
+        places = self.node("Max", [cut(table + part * FIT, FIT) for part in range(3)])
+        fits = self.node("Sub", [places, one])
+        top_fits = self.node("Relu", [self.node("Add", [cut(top, FIT), fits])])
+        features = [
+            self.node("Sub", [held, one]), self.node("Sub", [held, two]), self.node("Sub", [with_top, two]),
+            self.node("Add", [cut(hand, FIT), fits]), self.node("ReduceSum", [top_fits, last], keepdims=1),
+        ]  # fmt: skip
+        return self.node("Relu", [self.node("Concat", [value, *features], axis=1)])
 
 
 def _numbers(tensor: torch.Tensor) -> np.ndarray:

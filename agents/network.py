@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,7 @@ from torch import nn
 from agents.base import Actions, AgentSpecError, Masks, Observations, Rows
 from agents.config import NetworkConfig
 from agents.sampling import DIVERGED, LARGEST, best, draw, legal_actions, probabilities
+from agents.spread_features import SpreadFeatures
 from tonk_env.actions import num_actions
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet
@@ -29,11 +31,11 @@ ILLEGAL = -1e9  # logit of an action outside the mask
 class Torso(BaseFeaturesExtractor):
     """The layers that actor and critic share."""
 
-    def __init__(self, observation_space: spaces.Box, widths: Sequence[int], activation: type[nn.Module]) -> None:
+    def __init__(
+        self, observation_space: spaces.Box, widths: Sequence[int], activation: type[nn.Module], first: SpreadFeatures | None
+    ) -> None:
         super().__init__(observation_space, widths[-1])
-        sizes = [int(np.prod(observation_space.shape)), *widths]
-        pairs = pairwise(sizes)
-        self.layers = nn.Sequential(*(layer for a, b in pairs for layer in (nn.Linear(a, b), activation())))
+        self.layers = _torso(int(np.prod(observation_space.shape)), widths, activation, first)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Return float32[B, last width] for float32[B, O]."""
@@ -193,7 +195,7 @@ class Network(nn.Module):
     def sizes(self) -> tuple[int, int]:
         """Inputs O and actions A."""
         first, last = self.torso[0], self.actor[-1]
-        assert isinstance(first, nn.Linear)
+        assert isinstance(first, (nn.Linear, SpreadFeatures))
         assert isinstance(last, nn.Linear)
         return first.in_features, last.out_features
 
@@ -248,28 +250,32 @@ class NetworkAgent:
         self.generator = np.random.default_rng(seed)
 
 
-def policy_kwargs(config: NetworkConfig, hidden_size: int = 0, belief: bool = False) -> dict[str, Any]:
-    """Return the arguments that make ``TonkPolicy`` the network of the configuration."""
+def policy_kwargs(
+    config: NetworkConfig, rules: RuleSet, num_players: int, hidden_size: int = 0, belief: bool = False
+) -> dict[str, Any]:
+    """Return the arguments that make ``TonkPolicy`` the network of the configuration, for a game."""
     activation = ACTIVATIONS[config.activation]
+    first = SpreadFeatures(rules, num_players) if config.spread_features else None
     return {
         "hidden_size": hidden_size,
         "oracle_head": list(config.oracle_head),
         "belief": belief,
         "features_extractor_class": Torso,
-        "features_extractor_kwargs": {"widths": list(config.torso), "activation": activation},
+        "features_extractor_kwargs": {"widths": list(config.torso), "activation": activation, "first": first},
         "net_arch": {"pi": list(config.policy_head), "vf": list(config.value_head)},
         "activation_fn": activation,
         "optimizer_kwargs": {"eps": 1e-5, "fused": True},
     }
 
 
-def new_network(config: NetworkConfig, observation_size: int, num_actions: int) -> Network:
-    """Return a network of these sizes, to be filled with saved weights."""
+def new_network(config: NetworkConfig, rules: RuleSet, num_players: int) -> Network:
+    """Return a network for a game, to be filled with saved weights."""
     activation = ACTIVATIONS[config.activation]
-    torso = _layers([observation_size, *config.torso], activation)
+    first = SpreadFeatures(rules, num_players) if config.spread_features else None
+    torso = _torso(ObservationLayout(rules, num_players).size, config.torso, activation, first)
     actor = _layers([config.torso[-1], *config.policy_head], activation)
     critic = _layers([config.torso[-1], *config.value_head], activation)
-    actor.append(nn.Linear(([*config.torso, *config.policy_head])[-1], num_actions))
+    actor.append(nn.Linear(([*config.torso, *config.policy_head])[-1], num_actions(rules)))
     critic.append(nn.Linear(([*config.torso, *config.value_head])[-1], 1))
     return freeze(Network(torso, actor, critic))
 
@@ -293,6 +299,12 @@ def freeze(network: Network) -> Network:
     return network.eval().requires_grad_(False)
 
 
+def _torso(size: int, widths: Sequence[int], activation: type[nn.Module], first: SpreadFeatures | None) -> nn.Sequential:
+    if first is None:
+        return _layers([size, *widths], activation)
+    return nn.Sequential(first, *_layers([first.out_features, *widths], activation))
+
+
 def _layers(sizes: Sequence[int], activation: type[nn.Module]) -> nn.Sequential:
     pairs = pairwise(sizes)
     return nn.Sequential(*(layer for a, b in pairs for layer in (nn.Linear(a, b), activation())))
@@ -302,6 +314,9 @@ def _copy(part: nn.Sequential) -> nn.Sequential:
     """A deep copy made layer by layer: no hooks, no gradients, no shared storage."""
     copied = nn.Sequential()
     for layer in part:
+        if isinstance(layer, SpreadFeatures):
+            copied.append(copy.deepcopy(layer))
+            continue
         if not isinstance(layer, nn.Linear):
             copied.append(type(layer)())
             continue

@@ -88,7 +88,9 @@ class TonkPPO(MaskablePPO):
             target_kl=ppo.target_kl,
             rollout_buffer_class=RolloutBuffer,
             rollout_buffer_kwargs={"seed": config.seed},
-            policy_kwargs=policy_kwargs(config.network, hidden, ppo.belief_coef > 0),
+            policy_kwargs=policy_kwargs(
+                config.network, config.game.rule_set(), config.game.num_players, hidden, ppo.belief_coef > 0
+            ),
             seed=config.seed % 2**32,
             device=config.device,
         )

@@ -46,7 +46,7 @@ def restore(config: TrainConfig, checkpoint: Checkpoint, model: TonkPPO, env: Se
         model.policy.load_state_dict(checkpoint.model["policy"])
         model.policy.optimizer.load_state_dict(checkpoint.model["optimizer"])
         env.restore(checkpoint.arrays, meta["pool"].get("kinds", pool.kinds))
-        pool.restore(meta["pool"], {number: _network(config, env, w) for number, w in checkpoint.networks.items()})
+        pool.restore(meta["pool"], {number: _network(config, w) for number, w in checkpoint.networks.items()})
         model.rollout_buffer.generator.bit_generator.state = meta["buffer_generator"]
         model.num_timesteps, model._n_updates = int(meta["step"]), int(meta["updates"])
         model._last_obs = env.batch.observations.copy()
@@ -82,8 +82,7 @@ def check_fit(config: TrainConfig, meta: dict[str, Any]) -> None:
 
 def load_weights(config: TrainConfig, weights: dict[str, torch.Tensor]) -> Network:
     """Return the network of the configuration with saved weights in it. Raises ``CheckpointError`` if they do not fit."""
-    spaces = describe_game(config.game.rule_set(), config.game.num_players)["spaces"]
-    network = new_network(config.network, spaces["observation"]["size"], spaces["action"]["size"])
+    network = new_network(config.network, config.game.rule_set(), config.game.num_players)
     try:
         network.load_state_dict(weights)
     except (RuntimeError, TypeError, AttributeError):
@@ -97,8 +96,7 @@ def policy_network(config: TrainConfig, checkpoint: Checkpoint) -> Network:
     return load_weights(config, checkpoint.networks[int(checkpoint.meta["pool"]["newest"])])
 
 
-def _network(config: TrainConfig, env: SelfPlayVecEnv, weights: dict[str, torch.Tensor]) -> Network:
-    size, count = env.batch.observations.shape[1], env.batch.action_masks.shape[1]
-    network = new_network(config.network, size, count)
+def _network(config: TrainConfig, weights: dict[str, torch.Tensor]) -> Network:
+    network = new_network(config.network, config.game.rule_set(), config.game.num_players)
     network.load_state_dict(weights)
     return network

@@ -115,8 +115,8 @@ class Bare:
 
     def __init__(self, config: TrainConfig, env: Any) -> None:
         self.ppo = config.ppo
-        size, actions = env.observations.shape[-1], env.masks.shape[-1]
-        self.network = new_network(config.network, size, actions).train().requires_grad_(True)
+        size = env.observations.shape[-1]
+        self.network = new_network(config.network, config.game.rule_set(), config.game.num_players).train().requires_grad_(True)
         rows = torch.from_numpy(env.observations.reshape(-1, size)).float()
         times = -(-config.decisions_per_iteration // len(rows))
         self.inputs = rows.repeat(times, 1)[: config.decisions_per_iteration]

@@ -41,7 +41,7 @@ def exported_rows(effort: Effort) -> list[Row]:
 
     rules = make_rules("points", match="hands")
     game = ours.new_batch("points", 2, BATCH, match="hands")
-    network = new_network(NetworkConfig(torso=TORSO), game.observation_size, game.num_actions)
+    network = new_network(NetworkConfig(torso=TORSO), rules, 2)
     with tempfile.TemporaryDirectory() as folder:
         path = export_policy(network, Path(folder) / "opponent.onnx", make_card(rules, 2, {}))
         agent = OnnxAgent(path, rules, 2)

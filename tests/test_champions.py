@@ -26,7 +26,6 @@ from agents.hand_by_hand import OF_THE_MATCH, HandByHand, hand_columns, plays_ha
 from agents.network import new_network
 from agents.onnx_agent import OnnxAgent
 from agents.specs import make_agent
-from tonk_env.actions import num_actions
 from tonk_env.batch import Batch
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import OPTIONS, PRESETS, RuleSet, make_rules
@@ -50,7 +49,7 @@ def ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ship:
 
     def put(rules: RuleSet, players: int, name: str = "", strength: dict[str, Any] | None = None, **source: Any) -> Path:
         torch.manual_seed(players)
-        network = new_network(NetworkConfig(torso=[16]), ObservationLayout(rules, players).size, num_actions(rules))
+        network = new_network(NetworkConfig(torso=[16]), rules, players)
         path = folder / f"{name or rules.preset}-{players}.onnx"
         return export_policy(network, path, make_card(rules, players, source, strength))
 
@@ -459,7 +458,7 @@ def test_every_champion_has_its_recipe(root: Path, name: str) -> None:
 def test_the_recipe_s_network_fits_into_a_file(root: Path, tmp_path: Path, name: str) -> None:
     config = load_config(root / "configs" / "champions" / f"{name}.yaml")
     rules, players = config.game.rule_set(), config.game.num_players
-    network = new_network(config.network, ObservationLayout(rules, players).size, num_actions(rules))
+    network = new_network(config.network, rules, players)
     path = export_policy(network, tmp_path / "x.onnx", make_card(rules, players, {}))
     assert path.stat().st_size < MAX_BYTES - 60_000  # the log and the configuration come on top
 

@@ -177,7 +177,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rules = make_rules("points", match="hands")
     folder = tmp_path_factory.mktemp("place")
     (folder / "runs" / "latest").mkdir(parents=True)
-    network = new_network(NetworkConfig(torso=[8]), ObservationLayout(rules, 2).size, 483)
+    network = new_network(NetworkConfig(torso=[8]), rules, 2)
     export_policy(network, folder / "runs" / "latest" / "opponent.onnx", make_card(rules, 2, {}))
     return folder
 

@@ -24,7 +24,6 @@ from agents.network import Network, NetworkAgent, new_network
 from agents.onnx_agent import OnnxAgent
 from agents.onnx_file import MAX_BYTES, read_opponent
 from agents.specs import make_agent
-from tonk_env.actions import num_actions
 from tonk_env.batch import Batch
 from tonk_env.observation import ObservationLayout
 from tonk_env.rules import RuleSet, make_rules
@@ -35,7 +34,7 @@ RULES = make_rules("points", match="hands")
 def network_for(rules: RuleSet, seats: int = 2, **options: Any) -> Network:
     torch.manual_seed(1)
     config = NetworkConfig(**{"torso": [48, 32], **options})
-    return new_network(config, ObservationLayout(rules, seats).size, num_actions(rules))
+    return new_network(config, rules, seats)
 
 
 def positions(rules: RuleSet, count: int, seats: int = 2) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
@@ -60,11 +59,18 @@ def exported(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Path
     return export_policy(network, path, make_card(RULES, 2, {"run": "test"}, {"deals": 10}))
 
 
-@pytest.mark.parametrize("activation", ["relu", "tanh", "silu"])
-def test_export_equals_the_torch_policy(tmp_path: Path, activation: str) -> None:
-    source = network_for(RULES, activation=activation, policy_head=[16], value_head=[8])
-    path = export_policy(source, tmp_path / "x.onnx", make_card(RULES, 2, {}))
-    observations, masks = positions(RULES, 2048)
+@pytest.mark.parametrize(
+    ("rules", "options"),
+    [
+        (RULES, {"activation": "relu"}), (RULES, {"activation": "tanh"}), (RULES, {"activation": "silu"}),
+        (RULES, {"spread_features": False}), (make_rules("tunk"), {}), (make_rules("wild_jokers"), {}),
+        (make_rules("mini"), {}),
+    ],
+)  # fmt: skip
+def test_export_equals_the_torch_policy(tmp_path: Path, rules: RuleSet, options: dict[str, Any]) -> None:
+    source = network_for(rules, policy_head=[16], value_head=[8], **options)
+    path = export_policy(source, tmp_path / "x.onnx", make_card(rules, 2, {}))
+    observations, masks = positions(rules, 2048)
     with torch.no_grad():
         logits, values = (part.numpy() for part in source(torch.from_numpy(observations).float()))
     agent = OnnxAgent(path)
@@ -396,7 +402,7 @@ def test_weights_that_are_not_finite_are_neither_written_nor_loaded(exported: Pa
     assert not list(tmp_path.iterdir())
     for raw in (True, False):
         model = onnx.load(exported)
-        tensor = model.graph.initializer[0]
+        tensor = next(one for one in model.graph.initializer if one.name == "torso.1.weight")
         numbers = onnx.numpy_helper.to_array(tensor).copy()
         numbers.flat[0] = value
         content = numbers.tobytes() if raw else numbers.ravel()
@@ -409,7 +415,7 @@ def test_weights_that_are_not_finite_are_neither_written_nor_loaded(exported: Pa
 def test_logits_that_overflow_are_refused_in_a_sentence(tmp_path: Path) -> None:
     broken = network_for(RULES)
     with torch.no_grad():
-        for layer in (broken.torso[0], broken.torso[2], broken.actor[-1]):
+        for layer in (broken.torso[1], broken.torso[3], broken.actor[-1]):
             layer.weight.fill_(1e30)  # type: ignore[operator]
     path = export_policy(broken, tmp_path / "x.onnx", make_card(RULES, 2, {}))
     observations, masks = positions(RULES, 64)
