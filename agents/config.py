@@ -171,7 +171,7 @@ class TeacherConfig(Section):
         "done. PPO has what the teacher leaves, and its schedules run over that.",
     )
     learning_rate: Annotated[float, Field(gt=0)] = Field(
-        default=2e-3, description="Adam's step size at the start of that; it falls to the one that PPO begins with."
+        default=2e-3, description="Adam's step size at the start of that; it falls to the one of the next stage."
     )
     minibatch: Positive = Field(
         default=1024, description="Decisions in one gradient step of imitation: many small steps learn more."
@@ -183,6 +183,10 @@ class TeacherConfig(Section):
     )
     plays_until: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.5, description="Share of the budget at which these end and PPO begins."
+    )
+    plays_learning_rate: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        description="Adam's step size at the start of play-outs; it falls to the one that PPO begins with, which null stands for.",
     )
     weight: Annotated[float, Field(ge=0)] = Field(
         default=0.0, description="Weight of -log p(teacher's choice) in PPO's loss at its start; it falls to 0 with the budget."

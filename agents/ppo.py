@@ -245,9 +245,13 @@ class _Rate:
 
     def __call__(self, remaining: float) -> float:
         stage, share = _stage(1.0 - remaining, self.teacher)
+        if stage == PPO:
+            return _line(self.ppo.learning_rate, self.ppo.learning_rate_end, share)
+        plays = self.teacher.plays_learning_rate if self.teacher.plays else None
+        middle = self.ppo.learning_rate if plays is None else plays
         if stage == IMITATION:
-            return _line(self.teacher.learning_rate, self.ppo.learning_rate, share)
-        return _line(self.ppo.learning_rate, self.ppo.learning_rate_end, share if stage == PPO else 0.0)
+            return _line(self.teacher.learning_rate, middle, share)
+        return _line(middle, self.ppo.learning_rate, share)
 
 
 def _stage(used: float, teacher: TeacherConfig) -> tuple[str, float]:

@@ -302,6 +302,21 @@ def test_the_teacher_has_its_time_and_then_fades(root: Path, tmp_path: Path) -> 
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("settings", "rates"),
+    [
+        (("teacher.plays_learning_rate=0.008",), [0.016, 0.012, 0.008, 0.006, 0.004, 0.002, 0]),
+        ((), [0.016, 0.01, 0.004, 0.004, 0.004, 0.002, 0]),
+    ],
+)
+def test_the_step_size_falls_from_stage_to_stage(root: Path, tmp_path: Path, settings: tuple[str, ...], rates: list[float]) -> None:
+    stages = ("teacher.agent=expert", "teacher.until=0.25", "teacher.plays=1", "teacher.plays_until=0.5")
+    sizes = ("teacher.learning_rate=0.016", "ppo.learning_rate=0.004", *settings)
+    model = trainer_of(root, tmp_path / "run", *stages, *sizes).model
+    shares = (0, 0.125, 0.25, 0.375, 0.5, 0.75, 1)
+    assert [model.lr_schedule(1 - share) for share in shares] == pytest.approx(rates)
+
+
 @pytest.mark.parametrize("agent", ["random", "search:10", "cfr:x.npz", "nobody"])
 def test_who_cannot_teach_is_refused(root: Path, agent: str) -> None:
     with pytest.raises(ValueError, match=r"teacher\.agent"):
