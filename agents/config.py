@@ -186,7 +186,7 @@ class TeacherConfig(Section):
     )
     plays_learning_rate: Annotated[float, Field(gt=0)] | None = Field(
         default=None,
-        description="Adam's step size at the start of play-outs; it falls to the one that PPO begins with, which null stands for.",
+        description="Adam's step size at the start of play-outs; it falls to the one that PPO begins with. null: that one.",
     )
     weight: Annotated[float, Field(ge=0)] = Field(
         default=0.0, description="Weight of -log p(teacher's choice) in PPO's loss at its start; it falls to 0 with the budget."

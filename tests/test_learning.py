@@ -237,7 +237,7 @@ def test_a_teacher_is_learned_quickly(root: Path, tmp_path: Path) -> None:
             same.append((logits.argmax(axis=1) == advice).mean())
             env.step(advice)
         agreed[name] = np.mean(same)
-    assert agreed["taught"] > agreed["alone"] + 0.1
+    assert agreed["taught"] > agreed["alone"] + 0.05
 
 
 def test_moves_are_worth_what_play_outs_bring(root: Path, tmp_path: Path) -> None:
@@ -309,7 +309,9 @@ def test_the_teacher_has_its_time_and_then_fades(root: Path, tmp_path: Path) -> 
         ((), [0.016, 0.01, 0.004, 0.004, 0.004, 0.002, 0]),
     ],
 )
-def test_the_step_size_falls_from_stage_to_stage(root: Path, tmp_path: Path, settings: tuple[str, ...], rates: list[float]) -> None:
+def test_the_step_size_falls_from_stage_to_stage(
+    root: Path, tmp_path: Path, settings: tuple[str, ...], rates: list[float]
+) -> None:
     stages = ("teacher.agent=expert", "teacher.until=0.25", "teacher.plays=1", "teacher.plays_until=0.5")
     sizes = ("teacher.learning_rate=0.016", "ppo.learning_rate=0.004", *settings)
     model = trainer_of(root, tmp_path / "run", *stages, *sizes).model
