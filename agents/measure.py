@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from itertools import combinations, permutations
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,12 @@ def yardstick(config: TrainConfig) -> dict[str, Any]:
 def score(payoffs: dict[str, Estimate]) -> float:
     """Return the number by which policies are compared: the payoff against the opponent that is hardest to beat."""
     return min(estimate.mean for estimate in payoffs.values())
+
+
+def score_error(payoffs: dict[str, Estimate]) -> float:
+    """Return the standard error of the score, 0 where a single deal tells nothing of it."""
+    error = min(payoffs.values(), key=lambda estimate: estimate.mean).error
+    return error if isfinite(error) else 0.0
 
 
 def hardest_drop(agent: Agent, config: TrainConfig, progress: Progress | None = None) -> str:

@@ -16,7 +16,7 @@ from agents.callbacks import Clocks, TrainingCallback
 from agents.checkpoint import FOLDER, Checkpoint, CheckpointStore, read_tensors, write_tensors
 from agents.config import PPOConfig, TrainConfig
 from agents.exporting import export_network
-from agents.measure import final_evaluation, hardest_drop, measure, plain, score, strength, write_report, yardstick
+from agents.measure import final_evaluation, hardest_drop, measure, plain, score, score_error, strength, write_report, yardstick
 from agents.network import Network, NetworkAgent, frozen_copy
 from agents.onnx_agent import OnnxAgent
 from agents.pool import OpponentPool
@@ -207,12 +207,15 @@ class Trainer:
             self.logger.record(name, value)
 
     def _evaluate(self, network: Network, step: int) -> None:
-        """Measure the current weights in games of their own and keep them if they are the best so far."""
+        """Measure the current weights in games of their own and keep them if no earlier ones are known to be better.
+
+        Scores that differ by less than a standard error are alike, and of such policies the newer one has learned more.
+        """
         setting = self.config.evaluation
         agent = NetworkAgent(network, "learner", greedy=setting.play == "greedy")
         payoffs = measure(agent, setting.opponents, self.config, self.display.part("evaluating"))
-        value = score(payoffs)
-        better = self.best["score"] is None or value > self.best["score"]
+        value, greatest = score(payoffs), self.best.get("greatest", self.best["score"])
+        better = greatest is None or value > greatest - score_error(payoffs)
         for spec, estimate in payoffs.items():
             self.logger.record(f"eval/payoff_vs_{spec}", estimate.mean)
         self.logger.record("eval/score", value)
@@ -220,12 +223,15 @@ class Trainer:
         append_evaluation(self.folder, {**line, "payoffs": {spec: plain(one) for spec, one in payoffs.items()}})
         self._show(payoffs)
         if better:
-            self._keep_best(network, step, self.iteration, payoffs)
+            self._keep_best(network, step, self.iteration, payoffs, greatest)
 
-    def _keep_best(self, network: Network, step: int, iteration: int, payoffs: dict[str, Estimate]) -> None:
-        """Write a network as the best one so far, and as the opponent of the run."""
-        setting = self.config.evaluation
-        self.best = {"score": score(payoffs), "step": step, "payoffs": {spec: plain(one) for spec, one in payoffs.items()}}
+    def _keep_best(
+        self, network: Network, step: int, iteration: int, payoffs: dict[str, Estimate], greatest: float | None = None
+    ) -> None:
+        """Write a network as the best one so far, and as the opponent of the run; ``greatest`` is the greatest score yet."""
+        setting, value = self.config.evaluation, score(payoffs)
+        self.best = {"score": value, "step": step, "payoffs": {spec: plain(one) for spec, one in payoffs.items()}}
+        self.best["greatest"] = value if greatest is None else max(value, greatest)
         position = {"step": step, "iteration": iteration, "score": float(self.best["score"])}
         write_tensors(self._best_file, {"weights": network.state_dict(), **position})
         measured = {"deals": setting.deals, "seed": setting.seed, "payoffs": self.best["payoffs"]}

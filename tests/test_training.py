@@ -150,6 +150,25 @@ def test_a_run_leaves_all_its_files(finished: Path) -> None:
     assert set(lines[0]["payoffs"]) == {"random", "drop:27"}
 
 
+def test_the_newest_of_the_policies_that_are_alike_is_kept(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alike: less than a standard error below the greatest score, however many such steps there are."""
+    from agents import trainer as module
+    from agents.statistics import Estimate
+
+    trainer = module.Trainer(config_of(root), tmp_path, Console(quiet=True))
+    trainer.start()
+    kept = []
+    for step, mean in enumerate((0.1, 0.3, 0.28, 0.26, 0.19, 0.21, 0.31, 0.205)):
+        near, far = Estimate(mean, mean - 0.2, mean + 0.2, 0.1, 50), Estimate(0.9, 0.8, 1.0, 0.001, 50)
+        monkeypatch.setattr(module, "measure", lambda *_, near=near, far=far: {"drop:27": near, "random": far})
+        trainer._evaluate(trainer.network(), step)
+        kept.append(trainer.best["step"])
+    assert kept == [0, 1, 2, 3, 3, 5, 6, 6]
+    assert [line["best"] for line in read_evaluations(tmp_path)] == [True, True, True, True, False, True, True, False]
+
+
 def test_the_exported_opponent_plays_as_the_best_policy_and_knows_where_it_comes_from(finished: Path) -> None:
     from agents.checkpoint import read_tensors
     from agents.run_state import load_weights
