@@ -98,7 +98,8 @@ def print_champions() -> None:
     if not known:
         console().print("no champions come with this installation; `make champion CHAMPION=points-2` trains one", markup=False)
         return
-    grid = Grid(title="Champions", title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    grid = Grid(title="Champions", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    grid.padding, grid.pad_edge = (0, 1, 0, 0), False  # eighty columns are few
     for heading in ("champion", "game", "seats", "size", "decisions", "payoff against"):
         number = heading in ("seats", "size", "decisions")
         grid.add_column(heading, overflow="fold", justify="right" if number else "left", no_wrap=True)
