@@ -271,7 +271,7 @@ def export(
 
 @app.command()
 def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE.onnx|RUN", help="Exported opponent, or the run folder it is in.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.onnx|RUN|NAME", help="Opponent, its run folder, or a champion.")],
     json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:
     """Print the card of an exported opponent: rules, spaces, where it comes from and how strong it is."""

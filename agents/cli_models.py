@@ -15,7 +15,6 @@ from rich.text import Text
 from agents.cli_options import check_output, console
 from agents.wording import counted, rules_title
 
-FOLDER_WORDS = "agents/champions"
 CARD_ORDER = ("rules", "num_players", "strength", "provenance")  # what people ask first
 
 MEASURED = {"mean", "low", "high"}  # of a payoff with its interval
@@ -31,13 +30,14 @@ def run_export(run: Path, output: Path) -> None:
 
 
 def print_card(file: Path, as_json: bool) -> None:
-    """Print the card of an opponent: as JSON text, or as a table of its entries."""
+    """Print the card of an opponent: as JSON text, or as a table of its entries.
+
+    ``file`` may also be a run folder or the name of a champion, such as ``points-2``. Raises ``AgentSpecError``.
+    """
     from agents.card import read_card
     from agents.onnx_file import read_opponent
-    from agents.specs import parse_spec
 
-    if file.is_dir():
-        file = parse_spec(str(file)).path or file
+    file = _card_file(file)
     data, text = read_opponent(file)
     card = read_card(text, str(file))
     if as_json:
@@ -56,6 +56,25 @@ def print_card(file: Path, as_json: bool) -> None:
     console().print(grid)
 
 
+def _card_file(file: Path) -> Path:
+    """Return the file that is meant by a file, a run folder or the name of a champion. Raises ``AgentSpecError``."""
+    from agents.base import AgentSpecError
+    from agents.champion import champion_file, champions
+    from agents.specs import parse_spec
+
+    if file.is_dir():
+        return parse_spec(str(file)).path or file
+    if file.exists() or file.is_symlink() or file.suffix or file.name != str(file):
+        return file
+    if file.name == "champion":
+        names = ", ".join(one.name for one in champions()) or "none, as none come with this installation"
+        raise AgentSpecError(f"champion is the name of many, one for each game; for the card of one give one of: {names}")
+    found = champion_file(file.name)
+    if found is None:
+        raise AgentSpecError(f"there is no file, run folder or champion {file}; `tonk champions` lists the last")
+    return found
+
+
 def _log_words(log: list[Mapping[str, Any]]) -> str:
     """Return a run's evaluations in a line: how many there are, and the first, the best and the last score.
 
@@ -71,24 +90,32 @@ def _log_words(log: list[Mapping[str, Any]]) -> str:
 
 def print_champions() -> None:
     """Print the trained opponents that come with the project: game, players, size, training, measured strength."""
-    from agents.champion import champions
+    from agents.champion import champions, damaged
 
     known = champions()
+    for sentence in damaged():
+        typer.echo(f"tonk: {sentence}", err=True)
     if not known:
         console().print("no champions come with this installation; `make champion CHAMPION=points-2` trains one", markup=False)
         return
-    grid = Grid(title="Champions", title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    grid = Grid(title="Champions", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    grid.padding, grid.pad_edge = (0, 1, 0, 0), False  # eighty columns are few
     for heading in ("champion", "game", "seats", "size", "decisions", "payoff against"):
         number = heading in ("seats", "size", "decisions")
-        grid.add_column(heading, overflow="fold", justify="right" if number else "left", no_wrap=heading != "game")
+        grid.add_column(heading, overflow="fold", justify="right" if number else "left", no_wrap=True)
     for one in known:
         grid.add_row(
-            one.name, rules_title(one.rules), str(one.num_players), f"{one.size / 1000:,.0f} kB", one.decisions,
+            one.name, _in_lines(rules_title(one.rules)), str(one.num_players), f"{one.size / 1000:,.0f} kB", one.decisions,
             Text("\n".join(one.payoffs) or "not measured"),
         )  # fmt: skip
     screen = console()
     screen.print(grid)
-    screen.print(f"name `champion` plays them, by rules and players; `tonk info FILE` tells all about one in {FOLDER_WORDS}")
+    screen.print("name `champion` plays them, by rules and players; `tonk info NAME` tells all about one")
+
+
+def _in_lines(title: str) -> str:
+    """Return the title of rules with each option in a line of its own: columns are narrow."""
+    return title.replace(" (", "\n(", 1).replace(", ", ",\n ")
 
 
 def entries(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -290,12 +290,16 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _plays_fit(self) -> TrainConfig:
         teacher = self.teacher
-        if teacher.plays and teacher.agent and teacher.plays_until <= teacher.until:
+        if not teacher.plays or teacher.agent is None:  # without a teacher nobody plays out, whatever its settings are
+            return self
+        if teacher.plays_until <= teacher.until:
             raise ValueError(f"teacher.plays_until {teacher.plays_until} must be above teacher.until {teacher.until}")
-        if teacher.plays and teacher.agent != "expert":
-            raise ValueError("teacher.plays is for teacher.agent=expert, who plays the hands out")
-        if teacher.plays and not _single_hands(self.game.rule_set()):
-            raise ValueError("teacher.plays is for single hands: add the rule options match=hands and hands=1")
+        if teacher.agent != "expert":
+            raise ValueError("teacher.plays is for teacher.agent=expert, who plays the hands out; with another one set it to 0")
+        if not _single_hands(self.game.rule_set()):
+            raise ValueError(
+                "teacher.plays is for single hands: add the rule options match=hands and hands=1, or set teacher.plays=0"
+            )
         return self
 
     @model_validator(mode="after")

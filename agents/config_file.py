@@ -34,6 +34,8 @@ def read_mapping(path: Path) -> dict[str, Any]:
     """Return the mapping in one YAML file, every key as text. Raises ``ConfigError``, which names the file."""
     try:
         data = parse_yaml(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"there is no file {path}{_beside(path)}") from None
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -65,3 +67,11 @@ def with_text_keys(data: Any) -> Any:
     if isinstance(data, Mapping):
         return {str(key): with_text_keys(value) for key, value in data.items()}
     return data
+
+
+def _beside(path: Path) -> str:
+    """Name the YAML files in the folder where one is missing, or the folder if that is missing too."""
+    if not path.parent.is_dir():
+        return f": the folder {path.parent} does not exist"
+    there = sorted(file.name for file in path.parent.glob("*.yaml"))
+    return f"; {path.parent} has {', '.join(there)}" if there else "; name a configuration, as configs/quick.yaml"

@@ -112,6 +112,12 @@ def _refuse_changes(before: TrainConfig, after: TrainConfig, folder: Path) -> No
             f"cluster.workers cannot go from {before.cluster.workers} to {after.cluster.workers} in {folder}: with RLlib or "
             "without it, a run stays as it was begun; start a new run for the other"
         )
+    guesses = bool(before.ppo.belief_coef), bool(after.ppo.belief_coef)
+    if guesses[0] != guesses[1]:
+        raise ConfigError(
+            f"ppo.belief_coef cannot go from {before.ppo.belief_coef} to {after.ppo.belief_coef} in {folder}: a run has the "
+            "head that guesses cards from its start or never; start a new run for it"
+        )
     old, new = settings_of(before), settings_of(after)
     for key in old:
         fixed = any(key == name or key.startswith(f"{name}.") for name in FIXED)

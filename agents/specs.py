@@ -146,7 +146,20 @@ def _parse_path(text: str, spec: str) -> AgentSpec:
         raise AgentSpecError(f"agent {spec!r}: {path} is no opponent: those are files that end in .onnx")
     if path.name != text:
         raise AgentSpecError(f"agent {spec!r}: there is no folder {path}{_nearest(text)}; an agent is {FORMS}")
-    raise AgentSpecError(f"agent {spec!r} is not known{_nearest(text)}; an agent is {FORMS}")
+    raise AgentSpecError(_by_its_file(text) or f"agent {spec!r} is not known{_nearest(text)}; an agent is {FORMS}")
+
+
+def _by_its_file(text: str) -> str | None:
+    """Say how a champion that is called by the name of its file is named; None where there is no such file."""
+    from agents.champion import champion_file
+
+    if champion_file(text) is None:
+        return None
+    preset, _, players = text.rpartition("-")
+    return (
+        f"agent {text!r} is a champion: its name is 'champion' at every table, and the game chooses it, as in "
+        f"--rules {preset} --players {players}"
+    )
 
 
 def _without_opponent(folder: Path) -> str:

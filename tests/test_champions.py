@@ -28,7 +28,7 @@ from agents.onnx_agent import OnnxAgent
 from agents.specs import make_agent
 from tonk_env.batch import Batch
 from tonk_env.observation import ObservationLayout
-from tonk_env.rules import OPTIONS, PRESETS, RuleSet, make_rules
+from tonk_env.rules import OPTIONS, PRESETS, RuleSet, RuleSetError, make_rules
 
 HANDS = make_rules("points", match="hands")
 MATCH = make_rules("points", elimination=60)
@@ -118,16 +118,48 @@ def test_without_one_a_sentence_says_what_there_is_and_what_to_do(ship: Ship) ->
     ship(make_rules("rockets"), 4)
     words = refusal(make_rules("points", match="hands", hand_size=6), 2)
     assert "points (hand_size=6, match=hands) with 2 players" in words
-    assert "there are points-2, rockets-4" in words
-    assert "the nearest, points-2, differs: `hand_size` is 5 there and 6 here" in words
+    assert "the nearest, points-2, differs: `hand_size` is 5 there and 6 here; next come rockets-4; train one" in words
     assert "it is for 2 players" in refusal(HANDS, 3)
     assert "it is for 4 players" in refusal(make_rules("rockets"), 2)
     ship(make_rules("rockets", hands=3), 2)
     assert "rockets-2, differs: it plays rockets (hands=3)" in refusal(make_rules("rockets"), 2)
 
 
+def test_the_sentence_stays_short_where_much_differs(ship: Ship) -> None:
+    for preset in ("points", "deadwood", "speno", "rockets"):
+        ship(make_rules(preset, match="hands"), 2)
+    words = refusal(make_rules("tunk"), 2)
+    assert words.count(" there and ") == 3
+    assert "and 5 options more; next come " in words
+    assert "(`tonk champions` lists all 4)" in words
+    assert sum(f"{preset}-2" in words for preset in ("points", "deadwood", "speno", "rockets")) == 3
+    assert len(words) < 600
+
+
 def test_with_none_at_all_it_says_so(ship: Ship) -> None:
     assert "none come with this installation" in refusal(MATCH, 3)
+
+
+@pytest.mark.parametrize(
+    "rules, players, recipe",
+    [
+        (make_rules("tunk"), 2, "tunk-2.yaml"),
+        (make_rules("tunk", match="hands", hands=3), 2, "tunk-2.yaml"),
+        (make_rules("points", elimination=60), 3, "points-3.yaml"),
+        (make_rules("tunk"), 3, "champion.yaml"),
+        (make_rules("tunk", hand_size=6), 2, "champion.yaml"),
+        (make_rules("points", **{**make_rules("deadwood").options(), "match": "hands"}), 2, "champion.yaml"),
+    ],
+)
+def test_the_recipe_of_just_this_game_is_named(ship: Ship, rules: RuleSet, players: int, recipe: str) -> None:
+    assert f"`python train.py configs/champions/{recipe}" in refusal(rules, players)
+
+
+def test_so_many_players_must_be_able_to_play(ship: Ship) -> None:
+    ship(HANDS, 2)
+    for players in (1, 5):
+        with pytest.raises(RuleSetError, match=f"A table of {players} is refused"):
+            make_agent("champion", MATCH, players)
 
 
 @pytest.mark.parametrize("rules, players", [(MATCH, 3), (make_rules("tunk", hand_size=6), 2), (make_rules("navy"), 5)])
@@ -144,8 +176,52 @@ def test_the_command_that_is_named_trains_one(root: Path, ship: Ship, rules: Rul
 def test_a_damaged_file_is_named(ship: Ship) -> None:
     path = ship(HANDS, 2)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(AgentSpecError, match=r"points-2\.onnx"):
-        make_agent("champion", HANDS, 2)
+    for rules in (HANDS, MATCH):
+        with pytest.raises(AgentSpecError, match=r"points-2\.onnx .*; put the file back .*python train.py .*/points-2.yaml`"):
+            make_agent("champion", rules, 2)
+
+
+def test_a_damaged_file_spoils_no_other_game(ship: Ship, tonk: Any) -> None:  # noqa: F811
+    ship(HANDS, 2)
+    broken = ship(make_rules("deadwood"), 2)
+    broken.write_bytes(b"")
+    (broken.parent / "gone-2.onnx").symlink_to("nowhere")
+    assert make_agent("champion", MATCH, 2).name == "champion"
+    words = refusal(make_rules("rockets"), 2)
+    assert "the nearest, points-2" in words
+    assert "2 files cannot be read, `tonk champions` says which" in words
+    status, out, error = tonk("champions")
+    assert status == 0
+    assert "points-2" in out
+    assert f"{broken} is empty; put the file back" in " ".join(error.split())
+    assert "cannot read" in error
+
+
+@pytest.mark.parametrize("name", ["mine.onnx", "points-3.onnx", "points-2x.onnx"])
+def test_the_card_decides_and_not_the_file_s_name(ship: Ship, name: str) -> None:
+    path = ship(HANDS, 2)
+    path.rename(path.with_name(name))
+    assert isinstance(make_agent("champion", HANDS, 2), OnnxAgent)
+    assert isinstance(make_agent("champion", MATCH, 2), HandByHand)
+    with pytest.raises(AgentSpecError, match="there is none for points"):
+        make_agent("champion", HANDS, 3)
+
+
+def test_one_is_found_by_its_own_name(ship: Ship, tonk: Any) -> None:  # noqa: F811
+    ship(HANDS, 2)
+    status, out, _ = tonk("info", "points-2")
+    assert status == 0
+    assert "rules.preset" in out
+    status, _, error = tonk("info", "champion")
+    assert status == 2
+    assert "one of: points-2" in error
+    status, _, error = tonk("info", "points-9")
+    assert "points-9" in error
+    assert "`tonk champions`" in error
+    status, _, error = tonk("play", "points-2")
+    assert status == 2
+    assert "its name is 'champion'" in error
+    assert "--rules" in error
 
 
 def test_who_cannot_be_measured_against_is_refused_before_training(root: Path, ship: Ship, tmp_path: Path) -> None:
@@ -320,7 +396,7 @@ def test_commands_take_it(ship: Ship, tonk: Any, monkeypatch: pytest.MonkeyPatch
     assert tonk("play", "champion", "--seed", "1")[0] == 0
     status, _, error = tonk("evaluate", "champion", "greedy", "--rules", "rockets")
     assert status == 2
-    assert error.startswith("tonk: agent 'champion': there is none for rockets with 2 players: there are points-2")
+    assert error.startswith("tonk: agent 'champion': there is none for rockets with 2 players: the nearest, points-2")
 
 
 def test_mini_has_a_champion_that_can_be_exploited_exactly(ship: Ship) -> None:
@@ -346,7 +422,7 @@ def test_a_league_tells_champions_apart_by_what_is_in_the_file(ship: Ship, tmp_p
 def test_the_list_tells_game_size_and_strength(
     ship: Ship, tonk: Any, monkeypatch: pytest.MonkeyPatch  # noqa: F811
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = tonk("champions")
     assert status == 0
     assert "make champion CHAMPION=points-2" in out
@@ -355,7 +431,7 @@ def test_the_list_tells_game_size_and_strength(
     ship(make_rules("rockets"), 4)
     status, out, _ = tonk("champions")
     assert status == 0
-    for words in ("points-2", "points (match=hands)", "1,234,567", "drop:20 +0.057 ± 0.010", "rockets-4"):
+    for words in ("points-2", "(match=hands)", "1,234,567", "drop:20 +0.057 ± 0.010", "rockets-4"):
         assert words in out, out
     assert "not measured" in out
 

@@ -109,12 +109,32 @@ def test_every_setting_is_described() -> None:
 
 def test_missing_and_broken_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read"):
-        load_config(tmp_path / "none.yaml")
+        load_config(tmp_path)
     broken = tmp_path / "broken.yaml"
     for text in ("a: [1", "- 1\n- 2\n", "\x00", "seed: 2020-13-45", "seed: " + "9" * 5000):
         broken.write_text(text)
         with pytest.raises(ConfigError, match=r"broken\.yaml"):
             load_config(broken)
+
+
+def test_without_a_teacher_its_play_outs_are_none(root: Path) -> None:
+    quick = root / "configs" / "quick.yaml"
+    config = load_config(quick, ["teacher.agent=null"])  # as the file itself says, for self-play alone
+    assert config.teacher.plays > 0
+    load_config(quick, ["teacher.agent=null", "game.options={}"])
+    with pytest.raises(ConfigError, match=r"teacher\.agent=expert.*set it to 0"):
+        load_config(quick, ["teacher.agent=greedy"])
+    with pytest.raises(ConfigError, match=r"single hands.*teacher\.plays=0"):
+        load_config(quick, ["game.options={}"])
+
+
+def test_a_missing_file_is_refused_with_those_beside_it(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"there is no file .*nope\.yaml; .*champions has champion\.yaml, .*points-2\.yaml"):
+        load_config(root / "configs" / "champions" / "nope.yaml")
+    with pytest.raises(ConfigError, match=r"name a configuration, as configs/quick\.yaml"):
+        load_config(tmp_path / "nope.yaml")
+    with pytest.raises(ConfigError, match=r"the folder .*nowhere does not exist"):
+        load_config(tmp_path / "nowhere" / "a.yaml")
 
 
 @pytest.mark.parametrize("text", ["a: " + "[" * 5000, "a: " + "{a: " * 5000, "a: &a {b: *a}"], ids=["lists", "maps", "itself"])

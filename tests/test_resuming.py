@@ -62,6 +62,8 @@ def test_a_checkpoint_of_something_else_is_refused(finished: Path, tmp_path: Pat
         "network.policy_head=[8]",
         "network.value_head=[8]",
         "network.activation=tanh",
+        "network.spread_features=false",
+        "network.oracle_head=[8]",
         "ppo.num_tables=16",
     ],
 )
@@ -71,6 +73,11 @@ def test_what_is_fixed_for_a_run_cannot_be_changed(finished: Path, change: str) 
         resume(finished, [change], console=QUIET)
     assert str(caught.value).startswith(".".join(change.partition("=")[0].split(".")[:2]))
     assert (finished / "config.yaml").read_text() == before
+
+
+def test_guesses_at_cards_are_there_from_the_start_or_never(finished: Path) -> None:
+    with pytest.raises(ConfigError, match=r"ppo\.belief_coef cannot go from 0\.0 to 0\.1 .*; start a new run"):
+        open_run(finished, ["ppo.belief_coef=0.1"])
 
 
 def test_everything_else_may_change(finished: Path) -> None:

@@ -381,7 +381,7 @@ def command(root: Path, *arguments: str) -> list[str]:
     [
         ([], "name a configuration"),
         (["configs/smoke.yaml", "device=cuda"], "torch finds no GPU"),
-        (["none.yaml"], "cannot read none.yaml"),
+        (["none.yaml"], "there is no file none.yaml"),
         (["configs/smoke.yaml", "ppo.epoch=3"], "did you mean 'ppo.epochs'"),
         (["--resume", "runs/none"], "there is no run folder runs/none"),
         (["configs/smoke.yaml", "--resume", "runs/none"], "leave out the configuration"),
