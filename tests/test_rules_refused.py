@@ -186,6 +186,11 @@ def test_unknown_names_are_answered_with_the_nearest_known_one():
         RuleSet(preset="zzz")
 
 
+def test_opponents_are_pointed_to_where_they_are_seated():
+    with pytest.raises(RuleSetError, match=r"`opponents` is not an option: .* use gymnasium\.make"):
+        make_rules("points", opponents="champion")
+
+
 # --- players --------------------------------------------------------------------------------------------------------
 
 

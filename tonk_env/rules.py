@@ -301,6 +301,11 @@ def _refuse_unknown_options(options: Mapping[str, Any]) -> None:
         raise RuleSetError(
             "`preset` is not an option: name the preset first, as in make_rules('rockets', hand_size=7)."
         )
+    if "opponents" in options:
+        raise RuleSetError(
+            "`opponents` is not an option: this environment asks you for every seat; to have others play theirs, use "
+            "gymnasium.make('tonk_env/Tonk-v0', opponents=...)."
+        )
     refuse_unknown(options, option_specs(RuleSet), "option")
 
 
