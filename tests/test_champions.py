@@ -544,8 +544,8 @@ def test_every_recipe_is_that_of_a_champion(root: Path) -> None:
     assert "configs/champions/$(CHAMPION).yaml" in (root / "Makefile").read_text()
 
 
-def test_only_champions_are_among_the_files() -> None:
-    assert {one.name for one in FILES} <= set(SHIPPED)
+def test_every_champion_is_there_and_nobody_else() -> None:
+    assert {one.name for one in FILES} == set(SHIPPED)
     assert set(OF_THE_MATCH) <= set(OPTIONS)
 
 
@@ -563,6 +563,15 @@ def test_a_shipped_file_is_small_and_its_card_tells_all(one: champion.Champion) 
     assert {"random", "greedy"} <= set(strength["payoffs"])
     assert any(spec.startswith("drop:") for spec in strength["payoffs"])
     assert strength["deals"] >= 1000
+
+
+@pytest.mark.parametrize("one", FILES, ids=lambda one: one.name)
+def test_a_shipped_champion_was_trained_by_the_recipe_beside_it(root: Path, one: champion.Champion) -> None:
+    """Every key, so that the command of the page gives the same one again; ``plays_learning_rate`` came after some of them."""
+    config = load_config(root / "configs" / "champions" / f"{one.name}.yaml").model_dump()
+    theirs = one.card["provenance"]["config"]
+    theirs["teacher"].setdefault("plays_learning_rate", None)
+    assert theirs == config
 
 
 @pytest.mark.parametrize("one", FILES, ids=lambda one: one.name)
