@@ -1,6 +1,5 @@
-"""Checks champions: which one plays a game, how it plays matches, what is said where there is none, and those shipped."""
+"""Checks champions: which one plays a game, how it plays matches, and what is said where there is none."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,29 +13,23 @@ import torch
 from numpy.typing import NDArray
 from test_cli import tonk  # noqa: F401 - the fixture that runs one command
 
-import tonk_env
 from agents import champion, league
 from agents.base import AgentSpecError
 from agents.card import make_card
-from agents.champion import MAX_BYTES, champions, make_champion
+from agents.champion import make_champion
 from agents.config import NetworkConfig, load_config
 from agents.evaluate import evaluate
 from agents.export import export_policy
-from agents.hand_by_hand import OF_THE_MATCH, HandByHand, hand_columns, plays_hands_of
+from agents.hand_by_hand import HandByHand, hand_columns, plays_hands_of
 from agents.network import new_network
 from agents.onnx_agent import OnnxAgent
 from agents.specs import make_agent
 from tonk_env.batch import Batch
 from tonk_env.observation import ObservationLayout
-from tonk_env.rules import OPTIONS, PRESETS, RuleSet, RuleSetError, make_rules
+from tonk_env.rules import OPTIONS, RuleSet, RuleSetError, make_rules
 
 HANDS = make_rules("points", match="hands")
 MATCH = make_rules("points", elimination=60)
-SHIPPED = [
-    *(f"{name}-2" for name in ("points", "deadwood", "speno", "tonkroom", "rockets", "tunk")),
-    *("points-3", "points-4", "rockets-4"),
-]
-FILES = champions()
 Ship = Callable[..., Path]
 
 
@@ -455,128 +448,8 @@ def test_it_loads_without_torch(ship: Ship, root: Path) -> None:
 # -- cards of runs --------------------------------------------------------------------------------------------------
 
 
-def test_the_card_of_a_run_holds_commit_and_log(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tonk: Any) -> None:  # noqa: F811
-    from rich.console import Console
-
-    from agents import runs
-    from agents.runs import read_evaluations, read_origin
-    from agents.training import export_run, resume, train
-
-    monkeypatch.setattr(runs, "_commit", lambda: "0123456789ab-dirty")
-    quiet = Console(quiet=True)
-    config = load_config(root / "configs" / "smoke.yaml", ["budget.decisions=1024", "evaluation.every=1"])
-    run = train(config, "smoke", "one", tmp_path, quiet)
-    monkeypatch.setattr(runs, "_commit", lambda: "ba9876543210")
-    resume(run, ["budget.decisions=1536"], quiet)
-    lines = read_evaluations(run)
-    for path in (run / "opponent.onnx", export_run(run, tmp_path / "x.onnx")):
-        source = OnnxAgent(path).card["provenance"]
-        assert source["commit"] == read_origin(run)["commit"] == "0123456789ab-dirty"
-        assert [line["decisions"] for line in source["log"]] == [line["step"] for line in lines] == [512, 1024, 1536]
-        assert [line["payoffs"] for line in source["log"]] == [line["payoffs"] for line in lines]
-        assert all(set(line) == {"decisions", "seconds", "score", "payoffs"} for line in source["log"])
-        assert source["config"]["seed"] == config.seed
-    status, out, _ = tonk("info", str(tmp_path / "x.onnx"))
-    assert status == 0
-    assert "3 evaluations; score" in " ".join(out.split())
-    assert json.loads(tonk("info", str(tmp_path / "x.onnx"), "--json")[1])["provenance"]["log"]
-    (run / "origin.json").unlink()  # as in runs of earlier versions
-    assert read_origin(run)["commit"] == "ba9876543210"
-    (run / "versions.json").write_text("[]")
-    assert read_origin(run)["commit"] is None
-
-
-def test_the_commit_is_that_of_the_checkout_and_says_where_files_differ(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from agents import runs
-
-    monkeypatch.setattr(runs, "__file__", str(tmp_path / "agents" / "runs.py"))
-    assert runs._commit() is None
-
-    def git(*words: str) -> str:
-        command = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@x", *words]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-    git("init", "-q")
-    (tmp_path / "file").write_text("1")
-    git("add", "file")
-    git("commit", "-q", "-m", "one")
-    assert runs._commit() == git("rev-parse", "HEAD")[:12]
-    (tmp_path / "file").write_text("2")
-    assert runs._commit() == git("rev-parse", "HEAD")[:12] + "-dirty"
-
-
 def test_a_strange_log_is_only_counted(ship: Ship, tonk: Any) -> None:  # noqa: F811
     path = ship(HANDS, 2, log=[{"note": "trust me"}, {"note": "really"}])
     status, out, _ = tonk("info", str(path))
     assert status == 0
     assert "2 lines" in out
-
-
-# -- recipes and files that are shipped -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_every_champion_has_its_recipe(root: Path, name: str) -> None:
-    preset, _, players = name.partition("-")
-    config = load_config(root / "configs" / "champions" / f"{name}.yaml")
-    rules = config.game.rule_set()
-    assert (rules.preset, config.game.num_players) == (preset, int(players))
-    assert plays_hands_of(rules, PRESETS[preset], int(players))
-    assert rules.replace(match="hands") == PRESETS[preset].replace(match="hands")
-    assert {spec for spec in config.opponents.baselines if spec != "greedy"} <= set(config.evaluation.opponents)
-    drops = {int(spec[5:]) for spec in config.evaluation.opponents if spec.startswith("drop:")}
-    assert drops <= set(config.evaluation.drop_range)
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_the_recipe_s_network_fits_into_a_file(root: Path, tmp_path: Path, name: str) -> None:
-    config = load_config(root / "configs" / "champions" / f"{name}.yaml")
-    rules, players = config.game.rule_set(), config.game.num_players
-    network = new_network(config.network, rules, players)
-    path = export_policy(network, tmp_path / "x.onnx", make_card(rules, players, {}))
-    assert path.stat().st_size < MAX_BYTES - 60_000  # the log and the configuration come on top
-
-
-def test_every_recipe_is_that_of_a_champion(root: Path) -> None:
-    assert {path.stem for path in (root / "configs" / "champions").glob("*.yaml")} == {*SHIPPED, "champion"}
-    assert "configs/champions/$(CHAMPION).yaml" in (root / "Makefile").read_text()
-
-
-def test_every_champion_is_there_and_nobody_else() -> None:
-    assert {one.name for one in FILES} == set(SHIPPED)
-    assert set(OF_THE_MATCH) <= set(OPTIONS)
-
-
-@pytest.mark.parametrize("one", FILES, ids=lambda one: one.name)
-def test_a_shipped_file_is_small_and_its_card_tells_all(one: champion.Champion) -> None:
-    assert one.size <= MAX_BYTES
-    assert one.name == f"{one.rules.preset}-{one.num_players}"
-    assert plays_hands_of(one.rules, PRESETS[one.rules.preset], one.num_players)
-    source, strength = one.card["provenance"], one.card["strength"]
-    assert source["commit"]
-    assert source["play"] in ("sample", "greedy")
-    assert source["decisions"] <= source["log"][-1]["decisions"]
-    assert source["config"]["game"]["num_players"] == one.num_players
-    assert source["config"]["seed"] == source["seed"]
-    assert {"random", "greedy"} <= set(strength["payoffs"])
-    assert any(spec.startswith("drop:") for spec in strength["payoffs"])
-    assert strength["deals"] >= 1000
-
-
-@pytest.mark.parametrize("one", FILES, ids=lambda one: one.name)
-def test_a_shipped_champion_was_trained_by_the_recipe_beside_it(root: Path, one: champion.Champion) -> None:
-    """Every key, so that the command of the page gives the same one again; ``plays_learning_rate`` came after some of them."""
-    config = load_config(root / "configs" / "champions" / f"{one.name}.yaml").model_dump()
-    theirs = one.card["provenance"]["config"]
-    theirs["teacher"].setdefault("plays_learning_rate", None)
-    assert theirs == config
-
-
-@pytest.mark.parametrize("one", FILES, ids=lambda one: one.name)
-def test_a_shipped_champion_plays_its_game_and_the_preset_legally_and_beats_random(one: champion.Champion) -> None:
-    assert tonk_env.make_rules(one.rules) == one.rules
-    result = evaluate(["champion", "random"], one.rules, one.num_players, deals=200, seed=1)
-    assert result.against(0, 1).low > 0
-    evaluate(["champion", "champion@greedy"], PRESETS[one.rules.preset], one.num_players, deals=5, seed=1)
