@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from interrupts import interrupted
 from typer.testing import CliRunner
 
 from agents.cli import app
@@ -490,8 +491,7 @@ def test_an_interrupt_leaves_no_file_and_status_130(root, tmp_path):
     until = time.monotonic() + 120
     while not list(tmp_path.iterdir()) and time.monotonic() < until:
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    err = interrupted(process)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert err.endswith("tonk: interrupted\n")
